@@ -44,6 +44,14 @@ macro_rules! bit_fields {
                 Self(((self.0 as u64 & !mask) | (((value as u64) << field.shift) & mask)) as $word)
             }
         }
+
+        impl $crate::abi::Plain for $name {
+            const ZERO: Self = Self(0);
+
+            fn write(self, out: &mut $crate::abi::Writer<'_>) {
+                self.0.write(out);
+            }
+        }
     };
 }
 pub(crate) use bit_fields;

@@ -1,25 +1,31 @@
 //! The C contract as types: layouts, flags, enumerations, status.
 //!
-//! No logic and no I/O. Names are spelled as in the C headers, because the headers under `include/hsakmt`
-//! are generated from this room. Everything that `hsakmttypes.h` declares is packed to 4 bytes.
+//! No logic, no I/O, no unsafe code. Names are spelled as in the C headers, because the headers under `include/hsakmt`
+//! are generated from this room by `tools/headers`, in the order of the modules below. What C says in another way than
+//! Rust stands beside the item as `#[cfg_attr(c_header, ...)]`, which only that tool reads. Everything that
+//! `hsakmttypes.h` declares is packed to 4 bytes. Numbers come from `tests/data/abi.json`, which the tests compare.
 //! May call: nothing.
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
+#![forbid(unsafe_code)]
 
 mod bits;
+mod plain;
+
+mod basic;
+mod blocks;
+mod node;
 mod status;
 mod topology;
 
 pub use bits::Bits;
-pub use status::*;
-pub use topology::*;
+pub use plain::{Plain, Writer};
 
-/// `HSAuint8` of the headers.
-pub type HSAuint8 = u8;
-/// `HSAuint16` of the headers.
-pub type HSAuint16 = u16;
-/// `HSAuint32` of the headers.
-pub type HSAuint32 = u32;
-/// `HSAint32` of the headers.
-pub type HSAint32 = i32;
-/// `HSAuint64` of the headers.
-pub type HSAuint64 = u64;
+// In the order of the header.
+#[rustfmt::skip]
+pub use {
+    basic::*,
+    status::*,
+    topology::*,
+    node::*,
+    blocks::*,
+};

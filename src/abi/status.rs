@@ -1,17 +1,6 @@
 //! `HSAKMT_STATUS`: what every call of the C API returns.
 
-/// Declares a C enumeration as an integer newtype, so that any value a caller passes is defined.
-macro_rules! c_enum {
-    ($(#[$doc:meta])* $name:ident: $repr:ty { $($(#[$vdoc:meta])* $variant:ident = $value:expr;)* }) => {
-        $(#[$doc])*
-        #[repr(transparent)]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-        pub struct $name(pub $repr);
-
-        $($(#[$vdoc])* pub const $variant: $name = $name($value);)*
-    };
-}
-pub(crate) use c_enum;
+use super::plain::c_enum;
 
 c_enum! {
     /// Result of a call of the C API. Numbers are fixed for ever.

@@ -1,454 +1,71 @@
-//! Types of the topology and lifecycle calls.
+//! The machine around the nodes: versions, memory banks, caches and links (kfd.md 2.5, dxg.md 2.4).
 
 use super::bits::{Bits, bit_fields};
-use super::status::c_enum;
-use super::{HSAint32, HSAuint8, HSAuint16, HSAuint32, HSAuint64};
-
-c_enum! {
-    /// Kind of a memory bank.
-    HSA_HEAPTYPE: u32 {
-        /// Value 0 of the header.
-        HSA_HEAPTYPE_SYSTEM = 0;
-        /// Value 1 of the header.
-        HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC = 1;
-        /// Value 2 of the header.
-        HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE = 2;
-        /// Value 3 of the header.
-        HSA_HEAPTYPE_GPU_GDS = 3;
-        /// Value 4 of the header.
-        HSA_HEAPTYPE_GPU_LDS = 4;
-        /// Value 5 of the header.
-        HSA_HEAPTYPE_GPU_SCRATCH = 5;
-        /// Value 6 of the header.
-        HSA_HEAPTYPE_DEVICE_SVM = 6;
-        /// Value 7 of the header.
-        HSA_HEAPTYPE_MMIO_REMAP = 7;
-        /// Value 8 of the header.
-        HSA_HEAPTYPE_NUMHEAPTYPES = 8;
-        /// Value 4294967295 of the header.
-        HSA_HEAPTYPE_SIZE = 0xffffffff;
-    }
-}
-
-c_enum! {
-    /// Kind of a link between two nodes.
-    HSA_IOLINKTYPE: u32 {
-        /// Value 0 of the header.
-        HSA_IOLINKTYPE_UNDEFINED = 0;
-        /// Value 1 of the header.
-        HSA_IOLINKTYPE_HYPERTRANSPORT = 1;
-        /// Value 2 of the header.
-        HSA_IOLINKTYPE_PCIEXPRESS = 2;
-        /// Value 3 of the header.
-        HSA_IOLINKTYPE_AMBA = 3;
-        /// Value 4 of the header.
-        HSA_IOLINKTYPE_MIPI = 4;
-        /// Value 5 of the header.
-        HSA_IOLINK_TYPE_QPI_1_1 = 5;
-        /// Value 6 of the header.
-        HSA_IOLINK_TYPE_RESERVED1 = 6;
-        /// Value 7 of the header.
-        HSA_IOLINK_TYPE_RESERVED2 = 7;
-        /// Value 8 of the header.
-        HSA_IOLINK_TYPE_RAPID_IO = 8;
-        /// Value 9 of the header.
-        HSA_IOLINK_TYPE_INFINIBAND = 9;
-        /// Value 10 of the header.
-        HSA_IOLINK_TYPE_RESERVED3 = 10;
-        /// Value 11 of the header.
-        HSA_IOLINK_TYPE_XGMI = 11;
-        /// Value 12 of the header.
-        HSA_IOLINK_TYPE_XGOP = 12;
-        /// Value 13 of the header.
-        HSA_IOLINK_TYPE_GZ = 13;
-        /// Value 14 of the header.
-        HSA_IOLINK_TYPE_ETHERNET_RDMA = 14;
-        /// Value 15 of the header.
-        HSA_IOLINK_TYPE_RDMA_OTHER = 15;
-        /// Value 16 of the header.
-        HSA_IOLINK_TYPE_OTHER = 16;
-        /// Value 17 of the header.
-        HSA_IOLINKTYPE_NUMIOLINKTYPES = 17;
-        /// Value 4294967295 of the header.
-        HSA_IOLINKTYPE_SIZE = 0xffffffff;
-    }
-}
-
-bit_fields! {
-    /// Capabilities of a GPU node (kfd.md 2.4).
-    HSA_CAPABILITY: HSAuint32 {
-        /// Bits 0..1.
-        HotPluggable: 0, 1;
-        /// Bits 1..2.
-        HSAMMUPresent: 1, 1;
-        /// Bits 2..3.
-        SharedWithGraphics: 2, 1;
-        /// Bits 3..4.
-        QueueSizePowerOfTwo: 3, 1;
-        /// Bits 4..5.
-        QueueSize32bit: 4, 1;
-        /// Bits 5..6.
-        QueueIdleEvent: 5, 1;
-        /// Bits 6..7.
-        VALimit: 6, 1;
-        /// Bits 7..8.
-        WatchPointsSupported: 7, 1;
-        /// Bits 8..12.
-        WatchPointsTotalBits: 8, 4;
-        /// Bits 12..14.
-        DoorbellType: 12, 2;
-        /// Bits 14..15.
-        AQLQueueDoubleMap: 14, 1;
-        /// Bits 15..16.
-        DebugTrapSupported: 15, 1;
-        /// Bits 16..17.
-        WaveLaunchTrapOverrideSupported: 16, 1;
-        /// Bits 17..18.
-        WaveLaunchModeSupported: 17, 1;
-        /// Bits 18..19.
-        PreciseMemoryOperationsSupported: 18, 1;
-        /// Bits 19..20.
-        DEPRECATED_SRAM_EDCSupport: 19, 1;
-        /// Bits 20..21.
-        Mem_EDCSupport: 20, 1;
-        /// Bits 21..22.
-        RASEventNotify: 21, 1;
-        /// Bits 22..26.
-        ASICRevision: 22, 4;
-        /// Bits 26..27.
-        SRAM_EDCSupport: 26, 1;
-        /// Bits 27..28.
-        SVMAPISupported: 27, 1;
-        /// Bits 28..29.
-        CoherentHostAccess: 28, 1;
-        /// Bits 29..30.
-        DebugSupportedFirmware: 29, 1;
-        /// Bits 30..31.
-        PreciseALUOperationsSupported: 30, 1;
-        /// Bits 31..32.
-        PerQueueResetSupported: 31, 1;
-    }
-}
-
-bit_fields! {
-    /// More capabilities of a GPU node.
-    HSA_CAPABILITY2: HSAuint32 {
-        /// Bits 0..1.
-        PerSDMAQueueResetSupported: 0, 1;
-        /// Bits 1..2.
-        AqlEmulationPm4_: 1, 1;
-        /// Bits 2..3.
-        StallOnRetryFault: 2, 1;
-        /// Reserved.
-        Reserved: 3, 29;
-    }
-}
-
-bit_fields! {
-    /// Firmware and graphics version of the compute engine.
-    HSA_ENGINE_ID: HSAuint32 {
-        /// Bits 0..10.
-        uCode: 0, 10;
-        /// Bits 10..16.
-        Major: 10, 6;
-        /// Bits 16..24.
-        Minor: 16, 8;
-        /// Bits 24..32.
-        Stepping: 24, 8;
-    }
-}
-
-bit_fields! {
-    /// Firmware versions of the other engines.
-    HSA_ENGINE_VERSION: HSAuint32 {
-        /// Bits 0..10.
-        uCodeSDMA: 0, 10;
-        /// Bits 10..20.
-        uCodeRes: 10, 10;
-        /// Reserved.
-        Reserved: 20, 12;
-    }
-}
-
-bit_fields! {
-    /// Debugger properties of a GPU node.
-    HSA_DEBUG_PROPERTIES: HSAuint64 {
-        /// Bits 0..4.
-        WatchAddrMaskLoBit: 0, 4;
-        /// Bits 4..10.
-        WatchAddrMaskHiBit: 4, 6;
-        /// Bits 10..11.
-        DispatchInfoAlwaysValid: 10, 1;
-        /// Bits 11..12.
-        AddressWatchpointShareKind: 11, 1;
-        /// Reserved.
-        Reserved: 12, 52;
-    }
-}
-
-bit_fields! {
-    /// Flags of a memory bank.
-    HSA_MEMORYPROPERTY: HSAuint32 {
-        /// Bits 0..1.
-        HotPluggable: 0, 1;
-        /// Bits 1..2.
-        NonVolatile: 1, 1;
-        /// Reserved.
-        Reserved: 2, 30;
-    }
-}
-
-bit_fields! {
-    /// What a cache holds and whom it serves.
-    HsaCacheType: HSAuint32 {
-        /// Bits 0..1.
-        Data: 0, 1;
-        /// Bits 1..2.
-        Instruction: 1, 1;
-        /// Bits 2..3.
-        CPU: 2, 1;
-        /// Bits 3..4.
-        HSACU: 3, 1;
-        /// Reserved.
-        Reserved: 4, 28;
-    }
-}
-
-bit_fields! {
-    /// Flags of a link.
-    HSA_LINKPROPERTY: HSAuint32 {
-        /// Bits 0..1.
-        Override: 0, 1;
-        /// Bits 1..2.
-        NonCoherent: 1, 1;
-        /// Bits 2..3.
-        NoAtomics32bit: 2, 1;
-        /// Bits 3..4.
-        NoAtomics64bit: 3, 1;
-        /// Bits 4..5.
-        NoPeerToPeerDMA: 4, 1;
-        /// Reserved.
-        Reserved: 5, 27;
-    }
-}
+use super::plain::{c_enum, plain};
+use super::{HSA_CPU_SIBLINGS, HSAuint16, HSAuint32, HSAuint64};
 
 /// Version of the kernel interface.
 #[repr(C, packed(4))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HsaVersionInfo {
-    /// KernelInterfaceMajorVersion
+    /// Major number; 1 on both platforms.
     pub KernelInterfaceMajorVersion: HSAuint32,
-    /// KernelInterfaceMinorVersion
+    /// Minor number: that of the KFD driver, or 17 on DXG.
     pub KernelInterfaceMinorVersion: HSAuint32,
 }
-
-impl HsaVersionInfo {
-    /// All fields zero.
-    pub const ZERO: Self = Self { KernelInterfaceMajorVersion: 0, KernelInterfaceMinorVersion: 0 };
-}
-
-impl Default for HsaVersionInfo {
-    fn default() -> Self {
-        Self::ZERO
-    }
-}
+plain!(HsaVersionInfo { KernelInterfaceMajorVersion, KernelInterfaceMinorVersion });
 
 /// What the whole machine reports.
 #[repr(C, packed(4))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HsaSystemProperties {
-    /// NumNodes
+    /// Number of nodes; node ids are 0 to `NumNodes` - 1.
     pub NumNodes: HSAuint32,
-    /// PlatformOem
+    /// Identifies the maker of the machine; 0 on DXG.
     pub PlatformOem: HSAuint32,
-    /// PlatformId
+    /// Identifies the machine; 0 on DXG.
     pub PlatformId: HSAuint32,
-    /// PlatformRev
+    /// Revision of the machine; 0 on DXG.
     pub PlatformRev: HSAuint32,
 }
+plain!(HsaSystemProperties { NumNodes, PlatformOem, PlatformId, PlatformRev });
 
-impl HsaSystemProperties {
-    /// All fields zero.
-    pub const ZERO: Self = Self { NumNodes: 0, PlatformOem: 0, PlatformId: 0, PlatformRev: 0 };
-}
-
-impl Default for HsaSystemProperties {
-    fn default() -> Self {
-        Self::ZERO
+c_enum! {
+    /// Kind of a memory bank.
+    HSA_HEAPTYPE: u32 {
+        /// Memory of the host.
+        HSA_HEAPTYPE_SYSTEM = 0;
+        /// Device memory that the CPU can reach (large BAR).
+        HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC = 1;
+        /// Device memory that the CPU cannot reach.
+        HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE = 2;
+        /// Global data share.
+        HSA_HEAPTYPE_GPU_GDS = 3;
+        /// Local data share; its address range is the shared aperture.
+        HSA_HEAPTYPE_GPU_LDS = 4;
+        /// Scratch; its address range is the private aperture.
+        HSA_HEAPTYPE_GPU_SCRATCH = 5;
+        /// Address range in which the GPU sees host memory.
+        HSA_HEAPTYPE_DEVICE_SVM = 6;
+        /// Page of remapped registers (HDP flush).
+        HSA_HEAPTYPE_MMIO_REMAP = 7;
+        /// Number of kinds.
+        HSA_HEAPTYPE_NUMHEAPTYPES = 8;
+        /// Keeps the enumeration at 32 bits.
+        HSA_HEAPTYPE_SIZE = 0xffffffff;
     }
 }
 
-/// One node of the topology: CPU, GPU or both. The newest layout, 396 bytes (abi/history.md).
-#[repr(C, packed(4))]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HsaNodeProperties {
-    /// NumCPUCores
-    pub NumCPUCores: HSAuint32,
-    /// NumFComputeCores
-    pub NumFComputeCores: HSAuint32,
-    /// NumNeuralCores
-    pub NumNeuralCores: HSAuint32,
-    /// NumMemoryBanks
-    pub NumMemoryBanks: HSAuint32,
-    /// NumCaches
-    pub NumCaches: HSAuint32,
-    /// NumIOLinks
-    pub NumIOLinks: HSAuint32,
-    /// CComputeIdLo
-    pub CComputeIdLo: HSAuint32,
-    /// FComputeIdLo
-    pub FComputeIdLo: HSAuint32,
-    /// Capability
-    pub Capability: HSA_CAPABILITY,
-    /// Capability2
-    pub Capability2: HSA_CAPABILITY2,
-    /// MaxWavesPerSIMD
-    pub MaxWavesPerSIMD: HSAuint32,
-    /// LDSSizeInKB
-    pub LDSSizeInKB: HSAuint32,
-    /// GDSSizeInKB
-    pub GDSSizeInKB: HSAuint32,
-    /// WaveFrontSize
-    pub WaveFrontSize: HSAuint32,
-    /// NumShaderBanks
-    pub NumShaderBanks: HSAuint32,
-    /// NumArrays
-    pub NumArrays: HSAuint32,
-    /// NumCUPerArray
-    pub NumCUPerArray: HSAuint32,
-    /// NumSIMDPerCU
-    pub NumSIMDPerCU: HSAuint32,
-    /// MaxSlotsScratchCU
-    pub MaxSlotsScratchCU: HSAuint32,
-    /// EngineId
-    pub EngineId: HSA_ENGINE_ID,
-    /// OverrideEngineId
-    pub OverrideEngineId: HSA_ENGINE_ID,
-    /// VendorId
-    pub VendorId: HSAuint16,
-    /// DeviceId
-    pub DeviceId: HSAuint16,
-    /// LocationId
-    pub LocationId: HSAuint32,
-    /// LocalMemSize
-    pub LocalMemSize: HSAuint64,
-    /// MaxEngineClockMhzFCompute
-    pub MaxEngineClockMhzFCompute: HSAuint32,
-    /// MaxEngineClockMhzCCompute
-    pub MaxEngineClockMhzCCompute: HSAuint32,
-    /// DrmRenderMinor
-    pub DrmRenderMinor: HSAint32,
-    /// MarketingName
-    pub MarketingName: [HSAuint16; 64],
-    /// AMDName
-    pub AMDName: [HSAuint8; 64],
-    /// uCodeEngineVersions
-    pub uCodeEngineVersions: HSA_ENGINE_VERSION,
-    /// DebugProperties
-    pub DebugProperties: HSA_DEBUG_PROPERTIES,
-    /// HiveID
-    pub HiveID: HSAuint64,
-    /// NumSdmaEngines
-    pub NumSdmaEngines: HSAuint32,
-    /// NumSdmaXgmiEngines
-    pub NumSdmaXgmiEngines: HSAuint32,
-    /// NumSdmaQueuesPerEngine
-    pub NumSdmaQueuesPerEngine: HSAuint8,
-    /// NumCpQueues
-    pub NumCpQueues: HSAuint8,
-    /// NumGws
-    pub NumGws: HSAuint8,
-    /// Integrated
-    pub Integrated: HSAuint8,
-    /// Domain
-    pub Domain: HSAuint32,
-    /// UniqueID
-    pub UniqueID: HSAuint64,
-    /// VGPRSizePerCU
-    pub VGPRSizePerCU: HSAuint32,
-    /// SGPRSizePerCU
-    pub SGPRSizePerCU: HSAuint32,
-    /// NumXcc
-    pub NumXcc: HSAuint32,
-    /// KFDGpuID
-    pub KFDGpuID: HSAuint32,
-    /// FamilyID
-    pub FamilyID: HSAuint32,
-    /// CwsrSize
-    pub CwsrSize: HSAuint32,
-    /// CtlStackSize
-    pub CtlStackSize: HSAuint32,
-    /// LuidLowPart
-    pub LuidLowPart: HSAuint32,
-    /// LuidHighPart
-    pub LuidHighPart: HSAuint32,
-    /// WallClockKHz
-    pub WallClockKHz: HSAuint64,
-    /// FabricHandleSupported
-    pub FabricHandleSupported: HSAuint32,
-}
-
-impl HsaNodeProperties {
-    /// All fields zero.
-    pub const ZERO: Self = Self {
-        NumCPUCores: 0,
-        NumFComputeCores: 0,
-        NumNeuralCores: 0,
-        NumMemoryBanks: 0,
-        NumCaches: 0,
-        NumIOLinks: 0,
-        CComputeIdLo: 0,
-        FComputeIdLo: 0,
-        Capability: HSA_CAPABILITY(0),
-        Capability2: HSA_CAPABILITY2(0),
-        MaxWavesPerSIMD: 0,
-        LDSSizeInKB: 0,
-        GDSSizeInKB: 0,
-        WaveFrontSize: 0,
-        NumShaderBanks: 0,
-        NumArrays: 0,
-        NumCUPerArray: 0,
-        NumSIMDPerCU: 0,
-        MaxSlotsScratchCU: 0,
-        EngineId: HSA_ENGINE_ID(0),
-        OverrideEngineId: HSA_ENGINE_ID(0),
-        VendorId: 0,
-        DeviceId: 0,
-        LocationId: 0,
-        LocalMemSize: 0,
-        MaxEngineClockMhzFCompute: 0,
-        MaxEngineClockMhzCCompute: 0,
-        DrmRenderMinor: 0,
-        MarketingName: [0; 64],
-        AMDName: [0; 64],
-        uCodeEngineVersions: HSA_ENGINE_VERSION(0),
-        DebugProperties: HSA_DEBUG_PROPERTIES(0),
-        HiveID: 0,
-        NumSdmaEngines: 0,
-        NumSdmaXgmiEngines: 0,
-        NumSdmaQueuesPerEngine: 0,
-        NumCpQueues: 0,
-        NumGws: 0,
-        Integrated: 0,
-        Domain: 0,
-        UniqueID: 0,
-        VGPRSizePerCU: 0,
-        SGPRSizePerCU: 0,
-        NumXcc: 0,
-        KFDGpuID: 0,
-        FamilyID: 0,
-        CwsrSize: 0,
-        CtlStackSize: 0,
-        LuidLowPart: 0,
-        LuidHighPart: 0,
-        WallClockKHz: 0,
-        FabricHandleSupported: 0,
-    };
-}
-
-impl Default for HsaNodeProperties {
-    fn default() -> Self {
-        Self::ZERO
+bit_fields! {
+    /// Flags of a memory bank.
+    #[cfg_attr(c_header, c = "union { HSAuint32 MemoryProperty; struct { $bits } ui32; }")]
+    HSA_MEMORYPROPERTY: HSAuint32 {
+        /// The bank can be removed at run time.
+        HotPluggable: 0, 1;
+        /// The bank keeps its contents without power.
+        NonVolatile: 1, 1;
+        /// Not assigned, 0.
+        Reserved: 2, 30;
     }
 }
 
@@ -456,165 +73,210 @@ impl Default for HsaNodeProperties {
 #[repr(C, packed(4))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HsaMemoryProperties {
-    /// HeapType
+    /// Kind of the bank.
     pub HeapType: HSA_HEAPTYPE,
-    /// SizeInBytes
+    /// Size, bytes.
+    #[cfg_attr(
+        c_header,
+        c = "union { HSAuint64 SizeInBytes; struct { HSAuint32 SizeInBytesLow; HSAuint32 SizeInBytesHigh; } ui32; }"
+    )]
     pub SizeInBytes: HSAuint64,
-    /// Flags
+    /// Flags.
     pub Flags: HSA_MEMORYPROPERTY,
-    /// Width
+    /// Width of the memory bus, bits.
     pub Width: HSAuint32,
-    /// MemoryClockMax
+    /// Highest memory clock, MHz.
     pub MemoryClockMax: HSAuint32,
-    /// VirtualBaseAddress
+    /// First address of the aperture, for LDS, scratch, SVM and MMIO banks; else 0.
     pub VirtualBaseAddress: HSAuint64,
 }
+plain!(HsaMemoryProperties { HeapType, SizeInBytes, Flags, Width, MemoryClockMax, VirtualBaseAddress });
 
-impl HsaMemoryProperties {
-    /// All fields zero.
-    pub const ZERO: Self = Self {
-        HeapType: HSA_HEAPTYPE(0),
-        SizeInBytes: 0,
-        Flags: HSA_MEMORYPROPERTY(0),
-        Width: 0,
-        MemoryClockMax: 0,
-        VirtualBaseAddress: 0,
-    };
-}
-
-impl Default for HsaMemoryProperties {
-    fn default() -> Self {
-        Self::ZERO
+bit_fields! {
+    /// What a cache holds and whom it serves.
+    HsaCacheType: HSAuint32 {
+        /// Holds data.
+        Data: 0, 1;
+        /// Holds instructions.
+        Instruction: 1, 1;
+        /// Serves CPUs.
+        CPU: 2, 1;
+        /// Serves compute units.
+        HSACU: 3, 1;
+        /// Not assigned, 0.
+        Reserved: 4, 28;
     }
 }
 
-/// One cache of a node.
+/// One cache of a node. 1060 bytes; callers from before the last field have 1056.
 #[repr(C, packed(4))]
+#[cfg_attr(c_header, tag = "_HaCacheProperties")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HsaCacheProperties {
-    /// ProcessorIdLow
+    /// APIC id of the first CPU, or number of the first SIMD unit, that the cache serves.
     pub ProcessorIdLow: HSAuint32,
-    /// CacheLevel
+    /// Level: 1, 2, 3.
     pub CacheLevel: HSAuint32,
-    /// CacheSize
+    /// Size: bytes for a CPU cache, KiB for a GPU cache.
     pub CacheSize: HSAuint32,
-    /// CacheLineSize
+    /// Line size, bytes.
     pub CacheLineSize: HSAuint32,
-    /// CacheLinesPerTag
+    /// Lines that share one tag.
     pub CacheLinesPerTag: HSAuint32,
-    /// CacheAssociativity
+    /// Ways of associativity.
     pub CacheAssociativity: HSAuint32,
-    /// CacheLatency
+    /// Latency, nanoseconds; 0 when unknown.
     pub CacheLatency: HSAuint32,
-    /// CacheType
+    /// What it holds and whom it serves.
     pub CacheType: HsaCacheType,
-    /// SiblingMap
-    pub SiblingMap: [HSAuint32; 256],
-    /// PersistingCacheSizeMax
+    /// Entry n is 1 when processor n (for CPUs: the one with APIC id n) uses the cache.
+    pub SiblingMap: [HSAuint32; HSA_CPU_SIBLINGS],
+    /// Most of the cache that can be set aside for persisting data, bytes; 0 when it cannot.
     pub PersistingCacheSizeMax: HSAuint32,
 }
+plain!(HsaCacheProperties {
+    ProcessorIdLow,
+    CacheLevel,
+    CacheSize,
+    CacheLineSize,
+    CacheLinesPerTag,
+    CacheAssociativity,
+    CacheLatency,
+    CacheType,
+    SiblingMap,
+    PersistingCacheSizeMax,
+});
 
-impl HsaCacheProperties {
-    /// All fields zero.
-    pub const ZERO: Self = Self {
-        ProcessorIdLow: 0,
-        CacheLevel: 0,
-        CacheSize: 0,
-        CacheLineSize: 0,
-        CacheLinesPerTag: 0,
-        CacheAssociativity: 0,
-        CacheLatency: 0,
-        CacheType: HsaCacheType(0),
-        SiblingMap: [0; 256],
-        PersistingCacheSizeMax: 0,
-    };
+/// Which CPUs belong to a compute unit. No call of the API hands it out.
+#[repr(C, packed(4))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HsaCComputeProperties {
+    /// Entry n is 1 when the CPU with APIC id n belongs to the unit.
+    pub SiblingMap: [HSAuint32; HSA_CPU_SIBLINGS],
 }
+plain!(HsaCComputeProperties { SiblingMap });
 
-impl Default for HsaCacheProperties {
-    fn default() -> Self {
-        Self::ZERO
+c_enum! {
+    /// Kind of a link between two nodes.
+    HSA_IOLINKTYPE: u32 {
+        /// Unknown.
+        HSA_IOLINKTYPE_UNDEFINED = 0;
+        /// HyperTransport.
+        HSA_IOLINKTYPE_HYPERTRANSPORT = 1;
+        /// PCI Express.
+        HSA_IOLINKTYPE_PCIEXPRESS = 2;
+        /// AMBA.
+        HSA_IOLINKTYPE_AMBA = 3;
+        /// MIPI.
+        HSA_IOLINKTYPE_MIPI = 4;
+        /// QPI 1.1, between CPU sockets.
+        HSA_IOLINK_TYPE_QPI_1_1 = 5;
+        /// Not assigned.
+        HSA_IOLINK_TYPE_RESERVED1 = 6;
+        /// Not assigned.
+        HSA_IOLINK_TYPE_RESERVED2 = 7;
+        /// RapidIO.
+        HSA_IOLINK_TYPE_RAPID_IO = 8;
+        /// InfiniBand.
+        HSA_IOLINK_TYPE_INFINIBAND = 9;
+        /// Not assigned.
+        HSA_IOLINK_TYPE_RESERVED3 = 10;
+        /// XGMI, between GPUs, and between CPU and GPU of an APU.
+        HSA_IOLINK_TYPE_XGMI = 11;
+        /// XGOP.
+        HSA_IOLINK_TYPE_XGOP = 12;
+        /// GZ.
+        HSA_IOLINK_TYPE_GZ = 13;
+        /// RDMA over Ethernet.
+        HSA_IOLINK_TYPE_ETHERNET_RDMA = 14;
+        /// RDMA over something else.
+        HSA_IOLINK_TYPE_RDMA_OTHER = 15;
+        /// Something else.
+        HSA_IOLINK_TYPE_OTHER = 16;
+        /// Number of kinds.
+        HSA_IOLINKTYPE_NUMIOLINKTYPES = 17;
+        /// Keeps the enumeration at 32 bits.
+        HSA_IOLINKTYPE_SIZE = 0xffffffff;
     }
 }
 
-/// One link from a node to another.
+bit_fields! {
+    /// Flags of a link.
+    #[cfg_attr(c_header, c = "union { HSAuint32 LinkProperty; struct { $bits } ui32; }")]
+    HSA_LINKPROPERTY: HSAuint32 {
+        /// The other flags are to be believed instead of what the kind of the link implies.
+        Override: 0, 1;
+        /// Accesses over the link are not coherent.
+        NonCoherent: 1, 1;
+        /// No 32-bit atomic operations over the link.
+        NoAtomics32bit: 2, 1;
+        /// No 64-bit atomic operations over the link.
+        NoAtomics64bit: 3, 1;
+        /// No DMA between peers over the link.
+        NoPeerToPeerDMA: 4, 1;
+        /// Not assigned, 0.
+        Reserved: 5, 27;
+    }
+}
+
+/// One link from a node to another. 52 bytes; callers before 6.3 have 48, without `RecSdmaEngIdMask`.
 #[repr(C, packed(4))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HsaIoLinkProperties {
-    /// IoLinkType
+    /// Kind of the link.
     pub IoLinkType: HSA_IOLINKTYPE,
-    /// VersionMajor
+    /// Major version of the link's specification; 0 when unknown.
     pub VersionMajor: HSAuint32,
-    /// VersionMinor
+    /// Minor version of the link's specification; 0 when unknown.
     pub VersionMinor: HSAuint32,
-    /// NodeFrom
+    /// Node at which the link starts.
     pub NodeFrom: HSAuint32,
-    /// NodeTo
+    /// Node at which the link ends.
     pub NodeTo: HSAuint32,
-    /// Weight
+    /// Distance in the sense of NUMA; an indirect link carries the sum of its hops.
     pub Weight: HSAuint32,
-    /// MinimumLatency
+    /// Lowest latency, nanoseconds; 0 when unknown.
     pub MinimumLatency: HSAuint32,
-    /// MaximumLatency
+    /// Highest latency, nanoseconds; 0 when unknown.
     pub MaximumLatency: HSAuint32,
-    /// MinimumBandwidth
+    /// Lowest bandwidth, MB/s; 0 when unknown.
     pub MinimumBandwidth: HSAuint32,
-    /// MaximumBandwidth
+    /// Highest bandwidth, MB/s; 0 when unknown.
     pub MaximumBandwidth: HSAuint32,
-    /// RecTransferSize
+    /// Recommended size of one transfer, bytes; 0 when unknown.
     pub RecTransferSize: HSAuint32,
-    /// RecSdmaEngIdMask
+    /// Bit n is set when SDMA engine n is recommended for copies to `NodeTo`. Absent before 6.3.
     pub RecSdmaEngIdMask: HSAuint32,
-    /// Flags
+    /// Flags.
     pub Flags: HSA_LINKPROPERTY,
 }
+plain!(HsaIoLinkProperties {
+    IoLinkType,
+    VersionMajor,
+    VersionMinor,
+    NodeFrom,
+    NodeTo,
+    Weight,
+    MinimumLatency,
+    MaximumLatency,
+    MinimumBandwidth,
+    MaximumBandwidth,
+    RecTransferSize,
+    RecSdmaEngIdMask,
+    Flags,
+});
 
-impl HsaIoLinkProperties {
-    /// All fields zero.
-    pub const ZERO: Self = Self {
-        IoLinkType: HSA_IOLINKTYPE(0),
-        VersionMajor: 0,
-        VersionMinor: 0,
-        NodeFrom: 0,
-        NodeTo: 0,
-        Weight: 0,
-        MinimumLatency: 0,
-        MaximumLatency: 0,
-        MinimumBandwidth: 0,
-        MaximumBandwidth: 0,
-        RecTransferSize: 0,
-        RecSdmaEngIdMask: 0,
-        Flags: HSA_LINKPROPERTY(0),
-    };
-}
-
-impl Default for HsaIoLinkProperties {
-    fn default() -> Self {
-        Self::ZERO
-    }
-}
-
-/// Sizes of structures that a caller announces with `DxgAbiCheck`.
+/// Sizes of structures in the build of the caller, for `DxgAbiCheck` (dxg.md 1.8). A size of 0 is not compared.
 #[repr(C, packed(4))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HsaStructureSizes {
-    /// StructureSizes
+    /// Size of this structure, 16 bytes.
     pub StructureSizes: HSAuint16,
-    /// SizeOfHsaNodeProperties
+    /// Size of HsaNodeProperties, bytes.
     pub SizeOfHsaNodeProperties: HSAuint16,
-    /// SizeOfHsaExternalHandleDesc
+    /// Size of HsaHandleImportDesc, bytes.
     pub SizeOfHsaExternalHandleDesc: HSAuint16,
-    /// Reserved
+    /// Not assigned, 0.
     pub Reserved: [HSAuint16; 5],
 }
-
-impl HsaStructureSizes {
-    /// All fields zero.
-    pub const ZERO: Self =
-        Self { StructureSizes: 0, SizeOfHsaNodeProperties: 0, SizeOfHsaExternalHandleDesc: 0, Reserved: [0; 5] };
-}
-
-impl Default for HsaStructureSizes {
-    fn default() -> Self {
-        Self::ZERO
-    }
-}
+plain!(HsaStructureSizes { StructureSizes, SizeOfHsaNodeProperties, SizeOfHsaExternalHandleDesc, Reserved });
