@@ -8,8 +8,10 @@
 pub mod dxg;
 pub mod host;
 pub mod kfd;
+pub(crate) mod notes;
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,6 +40,8 @@ pub struct Options {
     pub admit_unlisted: bool,
     /// `HSA_OVERRIDE_GFX_VERSION`, when it is set and well-formed.
     pub gfx_override: Option<GfxVersion>,
+    /// `HSA_OVERRIDE_GFX_VERSION_n` by node id n (KFD); wins over [`Options::gfx_override`].
+    pub gfx_override_per_node: BTreeMap<u32, GfxVersion>,
     /// `ROCDXG_KMD_PROVIDER`: shared object to ask before the one beside the library.
     pub kmd_provider: Option<PathBuf>,
     /// `HSA_USE_SVM` is not exactly "0".
@@ -81,6 +85,8 @@ pub struct Discovery {
     pub system: HsaSystemProperties,
     /// Nodes that the kernel itself describes (KFD), in node order.
     pub nodes: Vec<Node>,
+    /// The kernel that describes `nodes` lists no link beyond the direct ones: `topology` derives the others.
+    pub lacks_indirect_links: bool,
     /// GPUs that only the driver describes (DXG), in enumeration order; `topology` derives their nodes.
     pub gpus: Vec<GpuInfo>,
     /// One open device per GPU, in node order of the GPUs.

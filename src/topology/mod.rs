@@ -4,8 +4,14 @@
 //! discovered into nodes; it reads CPU facts from `/proc` and `/sys` and nothing else.
 //! May call: `platform`, `abi`, `asic`.
 
+pub mod cpu;
+mod links;
+mod tree;
+
 use crate::abi::HsaSystemProperties;
 use crate::platform::{Node, Skipped};
+
+pub use tree::read_tree;
 
 /// The topology of the machine at one moment.
 #[derive(Debug, Clone, Default)]
