@@ -19,21 +19,26 @@ pub struct Bench(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 /// A fresh machine, whatever an earlier test left.
 pub fn machine(name: &str) -> Bench {
-    let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    control::unload();
-    control::set_delay(0);
-    control::set_handles(control::Handles::default()).unwrap();
-    control::set_machine(name).unwrap();
-    Bench(guard)
+    let bench = Bench(ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
+    start(name);
+    bench
 }
 
 /// A fresh machine of TOML text.
 pub fn machine_of(text: &str) -> Bench {
+    let bench = Bench(ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
     let path = std::env::temp_dir().join(format!("rocdxg-fake-{}.toml", std::process::id()));
     std::fs::write(&path, text).unwrap();
-    let bench = machine(path.to_str().unwrap());
+    start(path.to_str().unwrap());
     std::fs::remove_file(path).unwrap();
     bench
+}
+
+fn start(name: &str) {
+    control::unload();
+    control::set_delay(0);
+    control::set_handles(control::Handles::default()).unwrap();
+    control::set_machine(name).unwrap();
 }
 
 /// The default machine's text with replacements.
