@@ -8,7 +8,7 @@ use core::ptr;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rocdxg_fake_gpu::{Machine, machine};
@@ -29,8 +29,6 @@ const GENERATIONS: usize = 16;
 const TEXTS: usize = 1000;
 
 static SLOTS: [Process; GENERATIONS] = [const { Process::new() }; GENERATIONS];
-/// Where the search for the own slot starts: the slot of the process that searched last.
-static CURRENT: AtomicUsize = AtomicUsize::new(0);
 /// The process that loaded this library; 0 until it is known.
 static LOADER: AtomicI32 = AtomicI32::new(0);
 
@@ -87,22 +85,18 @@ impl Process {
     /// The slot of the calling process, taken at its first call.
     fn current() -> Option<(usize, &'static Self)> {
         let pid = own_pid();
-        for (generation, slot) in SLOTS.iter().enumerate().skip(CURRENT.load(Ordering::Acquire)) {
-            match slot.pid.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire) {
-                Err(owner) if owner != pid => {}
-                _ => {
-                    CURRENT.store(generation, Ordering::Release);
-                    return Some((generation, slot));
-                }
-            }
-        }
-        None
+        let take = |slot: &Self| slot.pid.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire).is_ok();
+        SLOTS.iter().enumerate().find(|(_, slot)| slot.is_of(pid) || (slot.is_of(0) && take(slot)) || slot.is_of(pid))
+    }
+
+    fn is_of(&self, pid: i32) -> bool {
+        self.pid.load(Ordering::Acquire) == pid
     }
 
     /// The slot of the calling process, if it has one.
     fn existing() -> Option<&'static Self> {
         let pid = own_pid();
-        SLOTS.iter().find(|slot| slot.pid.load(Ordering::Acquire) == pid)
+        SLOTS.iter().find(|slot| slot.is_of(pid))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -273,29 +267,33 @@ impl State {
         self.graveyard.clear();
     }
 
-    /// Fresh tables and counters over the same machine.
-    fn start_over(&mut self) {
+    /// Fresh tables over the same machine.
+    fn fresh_tables(&mut self) {
         let Handles { reuse, collide } = self.handles;
         self.opens = LocalTable::new(self.generation);
         self.main = MainTable::new(self.generation, reuse, collide);
         self.adapters = self.machine().adapters.iter().map(AdapterState::new).collect();
         self.enumerations = 0;
         self.errors_announced = 0;
+    }
+
+    /// No failures to come, no counts, no violations.
+    fn forget(&mut self) {
         self.plan = Plan::new();
         self.counts = Counts::new();
         self.violations = 0;
         self.violation_texts.clear();
     }
 
-    fn load_machine(&mut self, process: &Process, parent: Option<&Process>) -> Result<(), String> {
+    fn load_machine(&mut self, process: &Process, ancestors: &[Process]) -> Result<(), String> {
         if self.machine.is_some() {
             return Ok(());
         }
-        let inherited = parent.map_or(ptr::null_mut(), |p| p.machine.load(Ordering::Acquire));
-        let machine = match (&self.source, inherited.is_null()) {
-            // SAFETY: the parent's state had this machine when the process was forked; nothing in this process
-            // runs the parent's code, so the copy stays as it was.
-            (None, false) => unsafe { (*inherited).clone() },
+        let inherited = ancestors.iter().rev().map(|a| a.machine.load(Ordering::Acquire)).find(|m| !m.is_null());
+        let machine = match (&self.source, inherited) {
+            // SAFETY: the ancestor's state had this machine when the process was forked; nothing in this process
+            // runs the ancestor's code, so the copy stays as it was.
+            (None, Some(inherited)) => unsafe { (*inherited).clone() },
             (source, _) => {
                 let chosen = source.clone().or_else(|| variable("ROCDXG_FAKE_MACHINE"));
                 Machine::load(chosen.as_deref().unwrap_or(machine::DEFAULT)).map_err(|e| e.to_string())?
@@ -313,29 +311,23 @@ impl State {
 
     /// Opens the device, as libdxcore does when it is loaded.
     fn open_device_file(&mut self, generation: usize, process: &Process) -> Result<(), String> {
-        let parent = generation.checked_sub(1).and_then(|g| SLOTS.get(g));
+        let ancestors = &SLOTS[..generation];
         self.generation = generation as u32;
         self.report = variable("ROCDXG_FAKE_REPORT").as_deref() == Some("1");
-        self.delay_us = match variable("ROCDXG_FAKE_DELAY_US") {
-            Some(text) => text.parse().map_err(|_| format!("ROCDXG_FAKE_DELAY_US={text}: not a number"))?,
-            None => 0,
-        };
+        if let Some(text) = variable("ROCDXG_FAKE_DELAY_US") {
+            self.delay_us = text.parse().map_err(|_| format!("ROCDXG_FAKE_DELAY_US={text}: not a number"))?;
+        }
         if let Some(text) = variable("ROCDXG_FAKE_HANDLES") {
             self.handles = Handles::parse(&text).ok_or(format!("ROCDXG_FAKE_HANDLES={text}: not understood"))?;
         }
-        self.load_machine(process, parent)?;
-        let (counts, plan) =
-            (core::mem::replace(&mut self.counts, Counts::new()), core::mem::replace(&mut self.plan, Plan::new()));
-        self.start_over();
-        (self.counts, self.plan) = (counts, plan);
-        if !core::mem::replace(&mut self.armed, true) && parent.is_none() {
+        self.load_machine(process, ancestors)?;
+        self.fresh_tables();
+        if !core::mem::replace(&mut self.armed, true) && ancestors.is_empty() {
             if let Some(text) = variable("ROCDXG_FAKE_FAIL") {
                 self.plan.add_text(&text).map_err(|item| format!("ROCDXG_FAKE_FAIL: {item}: not understood"))?;
             }
         }
-        if let Some(parent) = parent {
-            parent.close_node();
-        }
+        ancestors.iter().for_each(Process::close_node);
         // SAFETY: no arguments, cannot fail.
         self.recorded_id = unsafe { libc::gettid() };
         if process.node.load(Ordering::Acquire) < 0 {
@@ -433,8 +425,7 @@ pub(crate) fn control<R>(run: impl FnOnce(&mut State) -> R) -> Option<R> {
 pub(crate) fn machine_of_process() -> Option<Arc<Machine>> {
     let (generation, process) = Process::current()?;
     let mut state = process.lock();
-    let parent = generation.checked_sub(1).and_then(|g| SLOTS.get(g));
-    state.load_machine(process, parent).ok()?;
+    state.load_machine(process, &SLOTS[..generation]).ok()?;
     state.machine.clone()
 }
 
@@ -453,7 +444,8 @@ pub(crate) fn restart(machine: Option<&str>) -> Result<(), String> {
     if state.phase != Phase::Open {
         state.phase = Phase::Unopened;
     }
-    state.start_over();
+    state.fresh_tables();
+    state.forget();
     Ok(())
 }
 

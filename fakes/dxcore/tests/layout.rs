@@ -1,12 +1,15 @@
-//! Every structure, constant and status of `d3dkmt.rs` against the measured layouts (tests/data/d3dkmt.json).
+//! Every structure, constant and status of `d3dkmt.rs` against the measured layouts (tests/data/d3dkmt.json), and the
+//! provider vtable against its C header.
 //!
 //! `d3dkmt.rs` flattens nested and anonymous members: a field is looked for by its name at any depth, the least deep
 //! first. It departs from the measurement in few places, all listed below: members of unions under a name of
 //! its own, `D3DKMT_QUERYSTATISTICS.QueryResult` as plain words, and one structure that was not measured.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::process::Command;
 
 use dxcore::d3dkmt::*;
+use dxcore::vtable::*;
 use serde_json::Value;
 
 /// Fields whose name is not in the measurement, with the name of the member that they stand for.
@@ -40,8 +43,8 @@ const fn pointee<T, F>(_: fn(*const T) -> *const F) -> usize {
 }
 
 macro_rules! structs {
-    ($($name:ident { $($field:ident),* $(,)? })*) => {
-        fn structs() -> Vec<Struct> {
+    ($function:ident: $($name:ident { $($field:ident),* $(,)? })*) => {
+        fn $function() -> Vec<Struct> {
             vec![$(Struct {
                 name: stringify!($name),
                 size: size_of::<$name>(),
@@ -57,6 +60,7 @@ macro_rules! structs {
 }
 
 structs! {
+    structs:
     LUID { LowPart, HighPart }
     D3DKMT_ADAPTERINFO { hAdapter, AdapterLuid, NumOfSources, bPrecisePresentRegionsPreferred }
     D3DKMT_ENUMADAPTERS2 { NumAdapters, pAdapters }
@@ -89,6 +93,13 @@ structs! {
     D3DKMT_QUERYSTATISTICS_SEGMENT_INFORMATION { CommitLimit, BytesCommitted, BytesResident, TotalBytesEvicted, AllocsCommitted, AllocsResident, Aperture, TotalBytesEvictedByPriority, SystemMemoryEndAddress, PowerFlags, SegmentProperties, Reserved }
     D3DKMT_QUERYVIDEOMEMORYINFO { hProcess, hAdapter, MemorySegmentGroup, Budget, CurrentUsage, CurrentReservation, AvailableForReservation, PhysicalAdapterIndex }
     D3DKMT_QUERY_ADAPTER_UNIQUE_GUID { adapterUniqueGUID }
+}
+
+structs! {
+    provider_structs:
+    rocdxg_kmd_adapter { struct_size, adapter, luid_low, luid_high, query_adapter_info }
+    rocdxg_kmd_adapter_info { struct_size, flags, flags_known, device_id, revision, pci_location, pci_domain, gfx_major, gfx_minor, gfx_stepping, asic_revision, family, compute_units, simd_per_cu, waves_per_cu, wavefront_size, shader_engines, arrays_per_engine, lds_bytes, scratch_slots_per_cu, watch_points, num_xcc, sdma_engines, cp_queues, num_gws, mec_firmware, sdma_firmware, memory_bus_bits, memory_clock_mhz, engine_clock_mhz, gb_addr_config, reserved0, unique_id, l1_bytes, l2_bytes, l3_bytes, local_bytes, non_local_bytes, counter_hz, lds_aperture, scratch_aperture, user_queue_bytes, page_alignment, big_page_alignment, product_name }
+    rocdxg_kmd_provider { struct_size, version, name, query_adapter_supported, get_adapter_info }
 }
 
 fn json() -> Value {
@@ -139,11 +150,11 @@ fn every_structure_has_the_measured_layout() {
     }
 }
 
-#[test]
-fn every_structure_of_the_file_is_compared() {
+/// Structures of a source file with their field names.
+fn structures_of(source: &str) -> BTreeMap<String, Vec<String>> {
     let mut written: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut inside = None;
-    for line in source().lines() {
+    for line in source.lines() {
         if let Some(rest) = line.strip_prefix("pub struct ") {
             inside = Some(rest.split_whitespace().next().unwrap().to_owned());
         } else if line == "}" {
@@ -153,12 +164,54 @@ fn every_structure_of_the_file_is_compared() {
             written.entry(name.clone()).or_default().push(field);
         }
     }
+    written
+}
+
+fn names_of(structs: &[Struct]) -> BTreeMap<String, Vec<String>> {
+    let fields = |s: &Struct| s.fields.iter().map(|f| f.name.to_owned()).collect();
+    structs.iter().map(|s| (s.name.to_owned(), fields(s))).collect()
+}
+
+#[test]
+fn every_structure_of_the_file_is_compared() {
+    let written = structures_of(source());
     assert!(written.len() > 20);
-    let compared: BTreeMap<String, Vec<String>> = structs()
-        .into_iter()
-        .map(|s| (s.name.to_owned(), s.fields.iter().map(|f| f.name.to_owned()).collect()))
-        .collect();
-    assert_eq!(written, compared);
+    assert_eq!(written, names_of(&structs()));
+}
+
+#[test]
+fn the_provider_header_has_the_layout_of_the_vtable_in_every_dialect() {
+    let written = structures_of(include_str!("../../../src/platform/dxg/kmd/vtable.rs"));
+    assert_eq!(written, names_of(&provider_structs()));
+    let mut text = String::from("#include <stddef.h>\n#include \"rocdxg/kmd_provider.h\"\n");
+    let mut check = |what: String| text += &format!("typedef char check_{}[({what}) ? 1 : -1];\n", text.len());
+    for s in provider_structs() {
+        check(format!("sizeof(struct {}) == {}", s.name, s.size));
+        for f in &s.fields {
+            check(format!("offsetof(struct {}, {}) == {}", s.name, f.name, f.offset));
+            check(format!("sizeof(((struct {} *)0)->{}) == {}", s.name, f.name, f.size));
+        }
+    }
+    for (name, value) in [
+        ("VERSION", ROCDXG_KMD_VERSION),
+        ("FLAG_DISCRETE", ROCDXG_KMD_FLAG_DISCRETE),
+        ("FLAG_PLATFORM_ATOMICS", ROCDXG_KMD_FLAG_PLATFORM_ATOMICS),
+        ("FLAG_NATIVE_AQL", ROCDXG_KMD_FLAG_NATIVE_AQL),
+        ("FLAG_STATE_SHADOWING", ROCDXG_KMD_FLAG_STATE_SHADOWING),
+    ] {
+        check(format!("ROCDXG_KMD_{name} == {value}u"));
+    }
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    for (compiler, standard, suffix) in [("gcc", "c99", "c"), ("gcc", "c11", "c"), ("g++", "c++17", "cpp")] {
+        let file = format!("{}/kmd_provider_{standard}.{suffix}", env!("CARGO_TARGET_TMPDIR"));
+        std::fs::write(&file, &text).unwrap();
+        let output = Command::new(compiler)
+            .args([&format!("-std={standard}"), "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", "-I"])
+            .args([&format!("{root}/include"), &file])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{standard}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 /// Names and values of the constants of one module of the file.

@@ -25,6 +25,7 @@ fn rule_2_a_child_is_refused_until_it_enumerates() {
         assert_eq!(open_luid(&mut open), OK);
         let own = device(open.hAdapter);
         assert_eq!(control::ledger().total(), 2);
+        violations_are(&["has not enumerated"; 4]);
         assert_eq!(destroy_device(own), OK);
         assert_eq!(close(open.hAdapter), OK);
         0
@@ -56,7 +57,7 @@ fn rule_2_all_three_enumeration_calls_reopen() {
 
 #[test]
 fn rule_3_parent_handles_are_ip_in_a_child_that_reopened() {
-    let _bench = machine("gfx1100");
+    let _bench = machine("two-gfx1100");
     let adapter = adapter();
     let device = device(adapter);
     let queue = queue(device);
@@ -71,6 +72,8 @@ fn rule_3_parent_handles_are_ip_in_a_child_that_reopened() {
         violations_are(&["belongs to a parent process"; 4]);
         let deeper = in_child(|| {
             assert_eq!(close(own[0].hAdapter), UNS);
+            let fourth = in_child(|| i32::from(adapters(1).len() != 2));
+            assert_eq!(fourth, 0, "the machine passes through a process that has not opened it");
             let third = adapters(1);
             assert_eq!(close(own[0].hAdapter), IP);
             assert_eq!(close(third[0].hAdapter), OK);
