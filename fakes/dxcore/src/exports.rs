@@ -26,9 +26,9 @@ macro_rules! entry_points {
             /// point to may be read and written.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $symbol(args: *mut $argument) -> Status {
-                #[allow(unused_mut, unused_assignments)]
-                let mut variant = None;
-                $(variant = Some(args.cast::<u8>().cast_const().wrapping_add(offset_of!($argument, $variant)).cast());)?
+                let fields = args.cast::<u8>().cast_const();
+                let variant: Option<usize> = None$(.or(Some(offset_of!($argument, $variant))))?;
+                let variant = variant.map(|offset| fields.wrapping_add(offset).cast());
                 call(Call::$call, variant, |state, failure| $run(state, args, failure))
             }
         )*

@@ -18,7 +18,7 @@ use crate::process::State;
 
 /// Largest message to the host, in bytes.
 const PACKET: u32 = 131_072;
-/// What of it the header takes; the exact size is not known [A].
+/// What of it the header takes; the exact size is not known (assumed).
 const PACKET_HEADER: u32 = 64;
 
 /// PCI vendor of adapters that no hardware backs.
@@ -212,7 +212,7 @@ fn answer(adapter: &Adapter, kind: u32, buffer: &mut Vec<u8>) -> Result<(), Refu
     }
 }
 
-/// Reads the buffer as a `T` of plain integers, changes it, writes it back. The size must be exact [A].
+/// Reads the buffer as a `T` of plain integers, changes it, writes it back. The size must be exact (assumed).
 fn edit<T: Copy>(buffer: &mut [u8], change: impl FnOnce(&mut T) -> Result<(), Refusal>) -> Result<(), Refusal> {
     if buffer.len() != size_of::<T>() {
         return Err(Refusal::Client(format!("{} bytes, not {}", buffer.len(), size_of::<T>())));

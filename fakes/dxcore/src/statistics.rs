@@ -12,7 +12,7 @@ use crate::d3dkmt::{
 use crate::inject::Failure;
 use crate::process::State;
 
-/// Clock of the host's performance counter, in Hz [A].
+/// Clock of the host's performance counter, in Hz (assumed).
 const HOST_COUNTER_HZ: u64 = 10_000_000;
 /// `SegmentProperties`: made of system memory.
 const SYSTEM_MEMORY: u32 = 1;
@@ -92,7 +92,7 @@ pub(crate) fn query_video_memory_info(
         (1, 0) => memory.dedicated_system + memory.shared_system,
         _ => 0,
     };
-    // Windows keeps part of the memory for itself and offers half of the rest for reservation [A].
+    // Windows keeps part of the memory for itself and offers half of the rest for reservation (assumed).
     let budget = total / 16 * 15;
     let outputs = [
         (offset_of!(D3DKMT_QUERYVIDEOMEMORYINFO, Budget), budget),
