@@ -36,6 +36,16 @@ pub struct D3DKMT_ADAPTERINFO {
     pub bPrecisePresentRegionsPreferred: i32,
 }
 
+/// Argument of `D3DKMTEnumAdapters2`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_ENUMADAPTERS2 {
+    /// `NumAdapters` at offset 0.
+    pub NumAdapters: u32,
+    /// `pAdapters` at offset 8.
+    pub pAdapters: *mut D3DKMT_ADAPTERINFO,
+}
+
 /// Argument of `D3DKMTEnumAdapters3`. Bit 0 of the filter includes compute-only adapters.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +56,16 @@ pub struct D3DKMT_ENUMADAPTERS3 {
     pub NumAdapters: u32,
     /// `pAdapters` at offset 16.
     pub pAdapters: *mut D3DKMT_ADAPTERINFO,
+}
+
+/// Argument of `D3DKMTOpenAdapterFromLuid`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_OPENADAPTERFROMLUID {
+    /// `AdapterLuid` at offset 0.
+    pub AdapterLuid: LUID,
+    /// `hAdapter` at offset 8: zero it first, see dxgkrnl.md rule 21.
+    pub hAdapter: D3DKMT_HANDLE,
 }
 
 /// Argument of `D3DKMTCloseAdapter`.
@@ -98,6 +118,14 @@ pub struct D3DKMT_QUERY_DEVICE_IDS {
     pub DeviceIds: D3DKMT_DEVICE_IDS,
 }
 
+/// Answer of `KMTQAITYPE_PHYSICALADAPTERCOUNT`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_PHYSICAL_ADAPTER_COUNT {
+    /// `Count` at offset 0.
+    pub Count: u32,
+}
+
 /// Answer of `KMTQAITYPE_ADAPTERADDRESS`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -122,6 +150,36 @@ pub struct D3DKMT_ADAPTERREGISTRYINFO {
     pub DacType: [WCHAR; 260],
     /// `ChipType` at offset 3120.
     pub ChipType: [WCHAR; 260],
+}
+
+/// Answer of `KMTQAITYPE_DRIVER_DESCRIPTION`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_DRIVER_DESCRIPTION {
+    /// `DriverDescription` at offset 0.
+    pub DriverDescription: [WCHAR; 4096],
+}
+
+/// Argument and answer of `KMTQAITYPE_QUERYREGISTRY`; a string answer runs on from `OutputQword` to the end of the buffer.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DDDI_QUERYREGISTRY_INFO {
+    /// `QueryType` at offset 0.
+    pub QueryType: u32,
+    /// `QueryFlags` at offset 4.
+    pub QueryFlags: u32,
+    /// `ValueName` at offset 8.
+    pub ValueName: [WCHAR; 260],
+    /// `ValueType` at offset 1048.
+    pub ValueType: u32,
+    /// `PhysicalAdapterIndex` at offset 1052.
+    pub PhysicalAdapterIndex: u32,
+    /// `OutputValueSize` at offset 1056.
+    pub OutputValueSize: u32,
+    /// `Status` at offset 1060.
+    pub Status: u32,
+    /// `OutputQword` at offset 1064.
+    pub OutputQword: u64,
 }
 
 /// Answer of `KMTQAITYPE_GETSEGMENTSIZE`, in bytes.
@@ -212,6 +270,24 @@ pub struct D3DKMT_ADAPTER_PERFDATA {
     pub PowerStateOverride: u8,
 }
 
+/// Answer of `KMTQAITYPE_ADAPTERPERFDATA_CAPS`, temperatures in tenths of a degree Celsius; the first field is an input.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_ADAPTER_PERFDATACAPS {
+    /// `PhysicalAdapterIndex` at offset 0.
+    pub PhysicalAdapterIndex: u32,
+    /// `MaxMemoryBandwidth` at offset 8.
+    pub MaxMemoryBandwidth: u64,
+    /// `MaxPCIEBandwidth` at offset 16.
+    pub MaxPCIEBandwidth: u64,
+    /// `MaxFanRPM` at offset 24.
+    pub MaxFanRPM: u32,
+    /// `TemperatureMax` at offset 28.
+    pub TemperatureMax: u32,
+    /// `TemperatureWarning` at offset 32.
+    pub TemperatureWarning: u32,
+}
+
 /// Argument of `D3DKMTCreateDevice`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -242,6 +318,20 @@ pub struct D3DKMT_CREATEDEVICE {
 pub struct D3DKMT_DESTROYDEVICE {
     /// `hDevice` at offset 0.
     pub hDevice: D3DKMT_HANDLE,
+}
+
+/// Argument of `D3DKMTGetDeviceState`.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_GETDEVICESTATE {
+    /// `hDevice` at offset 0.
+    pub hDevice: D3DKMT_HANDLE,
+    /// `StateType` at offset 4.
+    pub StateType: u32,
+    /// `ExecutionState` at offset 8: first word of the union of answers.
+    pub ExecutionState: u32,
+    /// `Rest` at offset 12: rest of the union.
+    pub Rest: [u32; 11],
 }
 
 /// Argument of `D3DKMTCreatePagingQueue`.
@@ -334,12 +424,66 @@ pub struct D3DKMT_QUERYSTATISTICS {
     pub Index: u32,
 }
 
+/// `D3DKMT_QUERYSTATISTICS.QueryResult` for a segment; sizes in bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_QUERYSTATISTICS_SEGMENT_INFORMATION {
+    /// `CommitLimit` at offset 0.
+    pub CommitLimit: u64,
+    /// `BytesCommitted` at offset 8.
+    pub BytesCommitted: u64,
+    /// `BytesResident` at offset 16.
+    pub BytesResident: u64,
+    /// `TotalBytesEvicted` at offset 24.
+    pub TotalBytesEvicted: u64,
+    /// `AllocsCommitted` at offset 32.
+    pub AllocsCommitted: u32,
+    /// `AllocsResident` at offset 36.
+    pub AllocsResident: u32,
+    /// `Aperture` at offset 40.
+    pub Aperture: u32,
+    /// `TotalBytesEvictedByPriority` at offset 48.
+    pub TotalBytesEvictedByPriority: [u64; 5],
+    /// `SystemMemoryEndAddress` at offset 88.
+    pub SystemMemoryEndAddress: u64,
+    /// `PowerFlags` at offset 96.
+    pub PowerFlags: u64,
+    /// `SegmentProperties` at offset 104: bit 0 says system memory.
+    pub SegmentProperties: u64,
+    /// `Reserved` at offset 112.
+    pub Reserved: [u64; 5],
+}
+
+/// Argument of `D3DKMTQueryVideoMemoryInfo`; sizes in bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_QUERYVIDEOMEMORYINFO {
+    /// `hProcess` at offset 0: must be 0.
+    pub hProcess: u64,
+    /// `hAdapter` at offset 8.
+    pub hAdapter: D3DKMT_HANDLE,
+    /// `MemorySegmentGroup` at offset 12: 0 local, 1 non-local.
+    pub MemorySegmentGroup: u32,
+    /// `Budget` at offset 16.
+    pub Budget: u64,
+    /// `CurrentUsage` at offset 24.
+    pub CurrentUsage: u64,
+    /// `CurrentReservation` at offset 32.
+    pub CurrentReservation: u64,
+    /// `AvailableForReservation` at offset 40.
+    pub AvailableForReservation: u64,
+    /// `PhysicalAdapterIndex` at offset 48.
+    pub PhysicalAdapterIndex: u32,
+}
+
 /// `D3DKMT_QUERYSTATISTICS_TYPE` values, and word indices into `QueryResult`.
 pub mod query_statistics {
     /// `D3DKMT_QUERYSTATISTICS_ADAPTER`.
     pub const ADAPTER: u32 = 0;
     /// `D3DKMT_QUERYSTATISTICS_SEGMENT`.
     pub const SEGMENT: u32 = 3;
+    /// `D3DKMT_QUERYSTATISTICS_NODE`.
+    pub const NODE: u32 = 5;
     /// Word of `AdapterInformation.NbSegments`.
     pub const NB_SEGMENTS: usize = 0;
     /// Word of `AdapterInformation.NodeCount`.
@@ -364,10 +508,48 @@ pub mod engine_type {
     pub const COPY: u32 = 6;
 }
 
+/// `D3DKMT_DEVICESTATE_TYPE`: what `D3DKMTGetDeviceState` is asked for.
+pub mod device_state_type {
+    /// `D3DKMT_DEVICESTATE_EXECUTION`.
+    pub const EXECUTION: u32 = 1;
+    /// `D3DKMT_DEVICESTATE_RESET`.
+    pub const RESET: u32 = 3;
+    /// `D3DKMT_DEVICESTATE_PAGE_FAULT`.
+    pub const PAGE_FAULT: u32 = 5;
+}
+
+/// `D3DKMT_DEVICEEXECUTION_STATE`.
+pub mod execution_state {
+    /// `D3DKMT_DEVICEEXECUTION_ACTIVE`.
+    pub const ACTIVE: u32 = 1;
+    /// `D3DKMT_DEVICEEXECUTION_RESET`.
+    pub const RESET: u32 = 2;
+    /// `D3DKMT_DEVICEEXECUTION_HUNG`.
+    pub const HUNG: u32 = 3;
+    /// `D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT`.
+    pub const ERROR_DMAPAGEFAULT: u32 = 7;
+}
+
+/// Bits of `D3DKMT_ESCAPE.Flags`, and the escape type and known escapes that the guest looks at.
+pub mod escape {
+    /// `D3DKMT_ESCAPE_DRIVERPRIVATE`.
+    pub const DRIVERPRIVATE: u32 = 0;
+    /// `HardwareAccess`.
+    pub const HARDWARE_ACCESS: u32 = 1 << 0;
+    /// `DeviceStatusQuery`.
+    pub const DEVICE_STATUS_QUERY: u32 = 1 << 1;
+    /// `ChangeFrameLatency`.
+    pub const CHANGE_FRAME_LATENCY: u32 = 1 << 2;
+    /// `DriverKnownEscape`.
+    pub const DRIVER_KNOWN_ESCAPE: u32 = 1 << 6;
+}
+
 /// `KMTQUERYADAPTERINFOTYPE`: what `D3DKMTQueryAdapterInfo` is asked for.
 pub mod kmtqaitype {
     /// `KMTQAITYPE_UMDRIVERPRIVATE`.
     pub const UMDRIVERPRIVATE: u32 = 0;
+    /// `KMTQAITYPE_UMDRIVERNAME`.
+    pub const UMDRIVERNAME: u32 = 1;
     /// `KMTQAITYPE_GETSEGMENTSIZE`.
     pub const GETSEGMENTSIZE: u32 = 3;
     /// `KMTQAITYPE_ADAPTERADDRESS`.
@@ -380,14 +562,32 @@ pub mod kmtqaitype {
     pub const ADAPTERTYPE: u32 = 15;
     /// `KMTQAITYPE_NODEMETADATA`.
     pub const NODEMETADATA: u32 = 25;
+    /// `KMTQAITYPE_PHYSICALADAPTERCOUNT`.
+    pub const PHYSICALADAPTERCOUNT: u32 = 30;
     /// `KMTQAITYPE_PHYSICALADAPTERDEVICEIDS`.
     pub const PHYSICALADAPTERDEVICEIDS: u32 = 31;
+    /// `KMTQAITYPE_QUERYREGISTRY`.
+    pub const QUERYREGISTRY: u32 = 48;
+    /// `KMTQAITYPE_ADAPTERADDRESS_RENDER`.
+    pub const ADAPTERADDRESS_RENDER: u32 = 53;
+    /// `KMTQAITYPE_ADAPTERREGISTRYINFO_RENDER`.
+    pub const ADAPTERREGISTRYINFO_RENDER: u32 = 54;
+    /// `KMTQAITYPE_DRIVERVERSION_RENDER`.
+    pub const DRIVERVERSION_RENDER: u32 = 56;
+    /// `KMTQAITYPE_ADAPTERTYPE_RENDER`.
+    pub const ADAPTERTYPE_RENDER: u32 = 57;
     /// `KMTQAITYPE_QUERY_ADAPTER_UNIQUE_GUID`.
     pub const QUERY_ADAPTER_UNIQUE_GUID: u32 = 60;
     /// `KMTQAITYPE_NODEPERFDATA`.
     pub const NODEPERFDATA: u32 = 61;
     /// `KMTQAITYPE_ADAPTERPERFDATA`.
     pub const ADAPTERPERFDATA: u32 = 62;
+    /// `KMTQAITYPE_ADAPTERPERFDATA_CAPS`.
+    pub const ADAPTERPERFDATA_CAPS: u32 = 63;
+    /// `KMTQAITYPE_DRIVER_DESCRIPTION`.
+    pub const DRIVER_DESCRIPTION: u32 = 65;
+    /// `KMTQAITYPE_DRIVER_DESCRIPTION_RENDER`.
+    pub const DRIVER_DESCRIPTION_RENDER: u32 = 66;
 }
 
 /// NTSTATUS values that a caller of libdxcore can see (dxgkrnl.md 6.1).

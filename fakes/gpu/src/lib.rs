@@ -1,0 +1,11 @@
+//! The software machine behind the fakes: which adapters it has and what each of them is.
+//!
+//! A machine is data, read from TOML (`fakes/machines/*.toml`, compiled in, or any file of the same form); the
+//! drivers in front of it (`fakes/dxcore`) turn it into answers. [`private`] is the part of an adapter that only
+//! the vendor's blobs carry, and the open format of those blobs. Touches the machine files and nothing else.
+
+pub mod machine;
+pub mod private;
+
+pub use machine::{Adapter, Error, Machine};
+pub use private::Private;
