@@ -13,19 +13,41 @@ mod plain;
 
 mod basic;
 mod blocks;
+mod counters;
+mod debug;
+mod events;
+mod memory;
 mod node;
+mod pc_sampling;
+mod queues;
+mod sharing;
+mod smi;
+mod smi_events;
 mod status;
+mod svm;
 mod topology;
+mod version;
 
 pub use bits::Bits;
 pub use plain::{Plain, Writer};
 
-// In the order of the header.
+// In the order of the headers: `smi` and `version` have their own, all others are `hsakmttypes.h`.
 #[rustfmt::skip]
 pub use {
     basic::*,
     status::*,
     topology::*,
     node::*,
+    memory::*,
+    queues::*,
+    events::*,
+    debug::*,
     blocks::*,
+    counters::*,
+    svm::*,
+    smi_events::*,
+    pc_sampling::*,
+    sharing::*,
+    smi::*,
+    version::*,
 };
