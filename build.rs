@@ -1,4 +1,4 @@
-//! Compiles `data/asics.json` into a table.
+//! Compiles `data/asics.json` into a table, and gives the shared object its name and its symbol version.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,6 +21,7 @@ struct Family {
     max_slots_scratch_cu: Option<u32>,
     watch_points: Option<u32>,
     num_cp_queues: Option<u32>,
+    vgpr_bytes_per_cu: u32,
 }
 
 #[derive(Deserialize)]
@@ -82,7 +83,7 @@ fn asic_table(json: &str) -> String {
     for f in file.families.values() {
         line(format!(
             "Family {{ gfx: {:?}, simd_per_cu: {}, waves_per_simd: {:?}, wavefront_size: {:?}, lds_kib: {}, \
-             scratch_slots_per_cu: {:?}, watch_points: {:?}, cp_queues: {:?} }},",
+             scratch_slots_per_cu: {:?}, watch_points: {:?}, cp_queues: {:?}, vgpr_bytes_per_cu: {} }},",
             f.gfx,
             f.simd_per_cu,
             f.waves_per_simd,
@@ -91,6 +92,7 @@ fn asic_table(json: &str) -> String {
             f.max_slots_scratch_cu,
             f.watch_points,
             f.num_cp_queues,
+            f.vgpr_bytes_per_cu,
         ));
     }
     line("];".into());
@@ -103,4 +105,17 @@ fn main() {
     let json = std::fs::read_to_string("data/asics.json").expect("data/asics.json is part of the repository");
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     std::fs::write(Path::new(&out).join("asics.rs"), asic_table(&json)).expect("OUT_DIR is writable");
+    link_shared_object();
+}
+
+/// Both the script and the `.symver` directive beside each export are needed: either alone loses the version.
+/// NODELETE, because callers close the library and its fork handlers must outlive that.
+fn link_shared_object() {
+    println!("cargo:rerun-if-changed=librocdxg.ver");
+    let here = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    for argument in
+        [format!("--version-script={here}/librocdxg.ver"), "-soname,librocdxg.so.1".into(), "-z,nodelete".into()]
+    {
+        println!("cargo:rustc-cdylib-link-arg=-Wl,{argument}");
+    }
 }

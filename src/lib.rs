@@ -7,6 +7,8 @@
 //! ffi -> process -> topology -> platform -> {dxg, kfd}        everyone -> abi, asic
 //! ```
 //!
+//! * [`ffi`]: the exported C functions.
+//! * [`process`]: sessions, references, forks, the environment, the log.
 //! * [`abi`]: the C contract as types.
 //! * [`asic`]: what is known of each GPU model.
 //! * [`platform`]: the seam to a kernel driver, and the drivers behind it.
@@ -14,5 +16,7 @@
 
 pub mod abi;
 pub mod asic;
+pub mod ffi;
 pub mod platform;
+pub mod process;
 pub mod topology;

@@ -54,6 +54,8 @@ pub struct Family {
     pub watch_points: Option<u32>,
     /// Queues of the command processor.
     pub cp_queues: Option<u32>,
+    /// Vector registers of one compute unit, bytes.
+    pub vgpr_bytes_per_cu: u32,
 }
 
 include!(concat!(env!("OUT_DIR"), "/asics.rs"));
@@ -67,6 +69,11 @@ pub fn entries(device_id: u16) -> impl Iterator<Item = &'static Asic> {
 /// The constants of a graphics version.
 pub fn family(gfx: (u8, u8, u8)) -> Option<&'static Family> {
     FAMILIES.iter().find(|f| f.gfx == gfx)
+}
+
+/// The part of a graphics version with the most compute units, where any count is known.
+pub fn largest_of(gfx: (u8, u8, u8)) -> Option<&'static Asic> {
+    ASICS.iter().filter(|a| a.gfx == gfx && a.compute_units.is_some()).max_by_key(|a| a.compute_units)
 }
 
 /// How an adapter was told apart from others of its device id.

@@ -8,9 +8,13 @@
 pub mod dxg;
 pub mod host;
 pub mod kfd;
+pub(crate) mod name;
+pub(crate) mod notes;
+pub mod os;
 
 use std::any::Any;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use crate::abi::{
@@ -38,8 +42,8 @@ pub struct Options {
     pub admit_unlisted: bool,
     /// `HSA_OVERRIDE_GFX_VERSION`, when it is set and well-formed.
     pub gfx_override: Option<GfxVersion>,
-    /// `ROCDXG_KMD_PROVIDER`: shared object to ask before the one beside the library.
-    pub kmd_provider: Option<PathBuf>,
+    /// `HSA_OVERRIDE_GFX_VERSION_n` by node id n (KFD); wins over [`Options::gfx_override`].
+    pub gfx_override_per_node: BTreeMap<u32, GfxVersion>,
     /// `HSA_USE_SVM` is not exactly "0".
     pub use_svm: bool,
 }
@@ -68,8 +72,11 @@ pub struct Skipped {
     pub expected: bool,
 }
 
-/// A handle on an open device; the device closes when the last one goes.
+/// An open device; it closes when the last handle on it goes, or when it is told to.
 pub trait Device: Send + Sync {
+    /// Closes it now, step by step to the end, and returns the first error. A second call does nothing.
+    fn close(&self) -> Result<(), Error>;
+
     /// The platform's own type, for the platform's own rooms.
     fn as_any(&self) -> &(dyn Any + Send + Sync);
 }
@@ -81,6 +88,8 @@ pub struct Discovery {
     pub system: HsaSystemProperties,
     /// Nodes that the kernel itself describes (KFD), in node order.
     pub nodes: Vec<Node>,
+    /// The kernel that describes `nodes` lists no link beyond the direct ones: `topology` derives the others.
+    pub lacks_indirect_links: bool,
     /// GPUs that only the driver describes (DXG), in enumeration order; `topology` derives their nodes.
     pub gpus: Vec<GpuInfo>,
     /// One open device per GPU, in node order of the GPUs.
@@ -172,6 +181,8 @@ pub struct GpuInfo {
     pub lds_aperture: u64,
     /// GPU address of the scratch aperture.
     pub scratch_aperture: u64,
+    /// Size of the scratch aperture, in bytes.
+    pub scratch_aperture_bytes: u64,
     /// The driver runs AQL queues itself.
     pub native_aql: bool,
 }
@@ -189,6 +200,9 @@ pub trait Platform: Send + Sync {
 
     /// Whether every one of `devices` can be debugged; `Ok(false)` when one cannot.
     fn debug_support(&self, devices: &[Arc<dyn Device>]) -> Result<bool, Error>;
+
+    /// Number of the device file that this platform keeps open, if it keeps one.
+    fn probe_fd(&self) -> Option<RawFd>;
 }
 
 /// Why a platform call failed.

@@ -4,8 +4,19 @@
 //! discovered into nodes; it reads CPU facts from `/proc` and `/sys` and nothing else.
 //! May call: `platform`, `abi`, `asic`.
 
+pub mod cpu;
+mod gpu;
+mod links;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use self::cpu::Cpus;
 use crate::abi::HsaSystemProperties;
-use crate::platform::{Node, Skipped};
+use crate::platform::{self, Device, Host, Node, Options, Platform, Skipped};
+
+pub use tree::read_tree;
 
 /// The topology of the machine at one moment.
 #[derive(Debug, Clone, Default)]
@@ -18,4 +29,68 @@ pub struct Snapshot {
     pub skipped: Vec<Skipped>,
     /// Assumptions made and values replaced.
     pub remarks: Vec<String>,
+}
+
+impl Snapshot {
+    /// The node with number `id`.
+    pub fn node(&self, id: u32) -> Result<&Node, NoNode> {
+        self.nodes.get(id as usize).ok_or(NoNode { node: id, count: self.nodes.len() })
+    }
+}
+
+/// The snapshot has no such node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there is no node {node}: the snapshot has {count}")]
+pub struct NoNode {
+    /// The number asked for.
+    pub node: u32,
+    /// Nodes that there are.
+    pub count: usize,
+}
+
+/// Why there is no snapshot.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The platform could not list its devices.
+    #[error(transparent)]
+    Platform(#[from] platform::Error),
+}
+
+/// A new snapshot, and the open devices behind its GPU nodes, by node id.
+pub struct Built {
+    /// The snapshot.
+    pub snapshot: Snapshot,
+    /// One device per GPU node.
+    pub devices: BTreeMap<u32, Arc<dyn Device>>,
+}
+
+/// Builds a snapshot of what `platform` finds now. On an error nothing stays open.
+pub fn build(platform: &dyn Platform, host: &Host, options: &Options) -> Result<Built, Error> {
+    let mut found = platform.discover(host, options)?;
+    let (gpus, opened) = (std::mem::take(&mut found.gpus), std::mem::take(&mut found.devices));
+    let (cpus, remarks) = Cpus::read(host);
+    found.remarks.extend(remarks);
+    if found.nodes.is_empty() {
+        // The driver describes GPUs only: one node stands for every CPU (dxg.md 2.3).
+        found.nodes.push(cpus.node(cpu::system_memory_bytes()));
+    }
+    let mut snapshot = tree::from_kernel(found, Some(&cpus));
+    let mut devices = BTreeMap::new();
+    for (info, device) in gpus.iter().zip(opened) {
+        let id = snapshot.nodes.len() as u32;
+        match gpu::node(info, id, cpus.max_mhz(), options.gfx_override) {
+            Ok(node) => {
+                snapshot.nodes.push(node);
+                devices.insert(id, device);
+            }
+            Err(unusable) => snapshot.skipped.push(Skipped {
+                what: format!("{} [1002:{:04x}]", info.product_name, info.device_id),
+                reason: unusable.to_string(),
+                expected: true,
+            }),
+        }
+    }
+    snapshot.system.NumNodes = snapshot.nodes.len() as u32;
+    Ok(Built { snapshot, devices })
 }

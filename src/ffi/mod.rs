@@ -1,0 +1,112 @@
+//! The exported functions, one file per section of the header.
+//!
+//! Each one checks its pointers, converts, makes one call into `process`, and converts the result; nothing else
+//! happens here. Every export is made by [`exports!`], which gives it its symbol version, a panic barrier and the one
+//! log line of a failure. May call: `process`, `abi`.
+
+mod abi_check;
+mod debug;
+mod openclose;
+mod status;
+mod topology;
+
+pub use abi_check::*;
+pub use debug::*;
+pub use openclose::*;
+pub use topology::*;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::abi::HSAKMT_STATUS;
+use crate::process::{self, Error, Level};
+
+/// Declares exports: `fn name(Arg: Type, ...) { body }`, or with `-> Type` where the call returns something other
+/// than success or a failure. The body gives a `Result` whose error is logged and becomes the status.
+macro_rules! exports {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $return:ty)? $body:block)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Safety
+            /// Each pointer is NULL or valid for what its type and the count beside it say, as C requires.
+            #[allow(non_snake_case, clippy::too_many_arguments)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($arg: $type),*) -> $crate::ffi::exports!(@return $($return)?) {
+                $crate::ffi::barrier(stringify!($name), || $crate::ffi::exports!(@run $body $($return)?))
+            }
+            core::arch::global_asm!(concat!(".symver ", stringify!($name), ", ", stringify!($name), "@@HSAKMT_1"));
+        )*
+    };
+    (@return) => { $crate::abi::HSAKMT_STATUS };
+    (@return $return:ty) => { $return };
+    (@run $body:block) => {{
+        let done: Result<(), $crate::process::Error> = $body;
+        done.map(|()| $crate::abi::HSAKMT_STATUS_SUCCESS)
+    }};
+    (@run $body:block $return:ty) => {{
+        let done: Result<$return, $crate::process::Error> = $body;
+        done
+    }};
+}
+pub(crate) use exports;
+
+/// What an export returns, made from the status of a failure.
+trait Returned {
+    fn failed(status: HSAKMT_STATUS) -> Self;
+}
+
+impl Returned for HSAKMT_STATUS {
+    fn failed(status: HSAKMT_STATUS) -> Self {
+        status
+    }
+}
+
+/// Runs the body of an export: no panic leaves it, and a failure leaves one line in the log.
+fn barrier<R: Returned>(function: &'static str, body: impl FnOnce() -> Result<R, Error>) -> R {
+    // Nothing that a panicking body leaves behind is looked at again without its own guard having restored it.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(returned)) => returned,
+        Ok(Err(error)) => {
+            process::log(error.level(), function, format_args!("{error}"));
+            R::failed(status::of(&error))
+        }
+        Err(_) => {
+            process::log(Level::Error, function, format_args!("internal error: the call panicked"));
+            R::failed(status::PANIC)
+        }
+    }
+}
+
+/// A place in the caller's memory for one `T`, or for an array of them.
+struct Out<T>(*mut T);
+
+impl<T: Copy> Out<T> {
+    /// Fails where `pointer` is NULL.
+    ///
+    /// # Safety
+    /// Otherwise it must be valid for what is written through the result.
+    unsafe fn new(name: &'static str, pointer: *mut T) -> Result<Self, Error> {
+        if pointer.is_null() { Err(Error::Null(name)) } else { Ok(Self(pointer)) }
+    }
+
+    fn write(&self, value: T) {
+        // SAFETY: `new` requires room for one `T`; C callers of packed structures may not align it.
+        unsafe { self.0.write_unaligned(value) };
+    }
+
+    /// Writes element `index` of an array.
+    ///
+    /// # Safety
+    /// The array must have more than `index` elements.
+    unsafe fn write_at(&self, index: usize, value: T) {
+        // SAFETY: the caller promises that the element exists.
+        unsafe { self.0.add(index).write_unaligned(value) };
+    }
+}
+
+impl<T> fmt::Debug for Out<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:p}", self.0)
+    }
+}

@@ -1,0 +1,48 @@
+//! The one place where an error becomes an `HSAKMT_STATUS`.
+
+use crate::abi::*;
+use crate::platform::{self, dxg};
+use crate::process::Error;
+use crate::topology;
+
+/// What a call returns whose body panicked.
+pub const PANIC: HSAKMT_STATUS = HSAKMT_STATUS_ERROR;
+
+/// The status that callers see for `error` (dxg.md 1.2, 2.1, 2.5; kfd.md 6).
+pub fn of(error: &Error) -> HSAKMT_STATUS {
+    match error {
+        Error::NotOpened => HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED,
+        Error::Open(error) | Error::Close(error) | Error::Platform(error) => of_platform(error),
+        Error::Snapshot(topology::Error::Platform(error)) => of_platform(error),
+        Error::Override(_) | Error::NotGpu(_) => HSAKMT_STATUS_ERROR,
+        Error::NoSnapshot | Error::NoNode(_) => HSAKMT_STATUS_INVALID_NODE_UNIT,
+        Error::NoReference | Error::Null(_) | Error::Argument(_) => HSAKMT_STATUS_INVALID_PARAMETER,
+        Error::TooManyReferences => HSAKMT_STATUS_OUT_OF_RESOURCES,
+        Error::Busy(_) => HSAKMT_STATUS_UNAVAILABLE,
+        Error::Mismatch { .. } => HSAKMT_STATUS_DRIVER_MISMATCH,
+        Error::NotSupported(_) => HSAKMT_STATUS_NOT_SUPPORTED,
+    }
+}
+
+fn of_platform(error: &platform::Error) -> HSAKMT_STATUS {
+    match error {
+        platform::Error::Dxg(dxg::Error::Device { .. }) => HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED,
+        platform::Error::Dxg(dxg::Error::Call(error)) => of_nt(error.status),
+        _ => HSAKMT_STATUS_ERROR,
+    }
+}
+
+/// A D3DKMT call that the thunk makes on its own account: INVALID_PARAMETER then is the host's refusal (dxgkrnl.md
+/// 6.1), not the caller's mistake.
+fn of_nt(status: dxg::status::NtStatus) -> HSAKMT_STATUS {
+    use dxg::d3dkmt::ntstatus;
+    match status.0 {
+        ntstatus::NO_MEMORY | ntstatus::GRAPHICS_NO_VIDEO_MEMORY => HSAKMT_STATUS_NO_MEMORY,
+        ntstatus::NOT_SUPPORTED => HSAKMT_STATUS_NOT_SUPPORTED,
+        // The device is gone, libdxcore could not open it, or the ring to the host is full.
+        ntstatus::DEVICE_REMOVED | ntstatus::UNSUCCESSFUL | ntstatus::TIMEOUT => {
+            HSAKMT_STATUS_KERNEL_COMMUNICATION_ERROR
+        }
+        _ => HSAKMT_STATUS_ERROR,
+    }
+}

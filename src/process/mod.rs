@@ -1,0 +1,185 @@
+//! What is true of this process: who has the device open, which snapshot they share, what a fork left behind.
+//!
+//! [`Process`] is the one static of the library. It holds plain numbers and the pointer to the [`Session`], to which
+//! everything else belongs; in a fork child that pointer is dropped unread. This room reads the environment, writes
+//! the log and registers fork handlers. It may call `topology`, `platform` and `abi`.
+//!
+//! Locks are those of the standard library: each is one futex word, so a fork cannot leave a process-wide table of
+//! parked threads locked. None is held across a kernel call.
+
+mod error;
+mod fork;
+mod log;
+mod session;
+mod settings;
+
+use std::sync::{Arc, OnceLock};
+
+use arc_swap::ArcSwapOption;
+
+pub use error::Error;
+pub use log::Level;
+pub use session::{Opened, Session};
+
+use self::fork::{InheritedFile, References};
+use self::log::Log;
+use crate::abi::{HsaSystemProperties, HsaVersionInfo};
+use crate::platform::dxg::dxcore::Lookup;
+use crate::platform::os::{Claim, ForkMark};
+use crate::platform::{Device, os};
+use crate::topology::Snapshot;
+
+/// The state of the process. See the page of this room.
+pub struct Process {
+    session: ArcSwapOption<Session>,
+    mark: ForkMark,
+    opens: References,
+    snapshots: References,
+    inherited_file: InheritedFile,
+    handlers: OnceLock<bool>,
+    embedded: OnceLock<Lookup>,
+    log: Log,
+}
+
+static PROCESS: Process = Process {
+    session: ArcSwapOption::const_empty(),
+    mark: ForkMark::new(),
+    opens: References::new(),
+    snapshots: References::new(),
+    inherited_file: InheritedFile::new(),
+    handlers: OnceLock::new(),
+    embedded: OnceLock::new(),
+    log: Log::new(),
+};
+
+impl Process {
+    /// The state of this process, after whatever a fork left of its parent's has been set aside.
+    fn current() -> &'static Self {
+        if !PROCESS.mark.is_current() {
+            PROCESS.take_over();
+        }
+        &PROCESS
+    }
+
+    /// Makes this process the owner: the parent's references become inherited ones, its session is leaked unread.
+    fn take_over(&self) {
+        if self.mark.claim() == Claim::TakeOver {
+            self.opens.inherit();
+            self.snapshots.inherit();
+            std::mem::forget(self.session.swap(None));
+            self.mark.settle();
+        }
+    }
+
+    fn session(&self) -> Arc<Session> {
+        if let Some(session) = self.session.load_full() {
+            return session;
+        }
+        self.log.set_threshold(settings::log_threshold());
+        self.session.rcu(|session| Some(session.clone().unwrap_or_default()));
+        // The session is only ever taken away in a child, by `take_over`.
+        self.session.load_full().unwrap_or_default()
+    }
+
+    fn is_open(&self) -> bool {
+        self.opens.live() != 0
+    }
+
+    fn require_open(&self) -> Result<(), Error> {
+        if self.is_open() { Ok(()) } else { Err(Error::NotOpened) }
+    }
+
+    /// Registers the fork handlers, once. Without them only raw forks would still be noticed, by the mark.
+    fn register_handlers(&self) {
+        self.handlers.get_or_init(|| os::at_fork(prepare_fork, parent_of_fork, child_of_fork));
+    }
+}
+
+extern "C" fn prepare_fork() {
+    if let Some(session) = PROCESS.session.load_full() {
+        session.loader().close();
+    }
+}
+
+extern "C" fn parent_of_fork() {
+    if let Some(session) = PROCESS.session.load_full() {
+        session.loader().open();
+    }
+}
+
+extern "C" fn child_of_fork() {
+    Process::current();
+}
+
+/// Writes one line to the log.
+pub fn log(level: Level, function: &str, text: std::fmt::Arguments<'_>) {
+    Process::current().log.line(level, function, text);
+}
+
+/// Makes the program's own libdxcore the one to use, instead of the machine's. Returns false if one was set before.
+///
+/// For tools that emulate a WSL machine inside their own process; takes effect at the next first open.
+pub fn embed_dxcore(lookup: Lookup) -> bool {
+    PROCESS.embedded.set(lookup).is_ok()
+}
+
+/// Fails unless the device is open in this process (dxg.md 0, "open gate").
+pub fn require_open() -> Result<(), Error> {
+    Process::current().require_open()
+}
+
+/// Opens the device, or takes one more reference on it (dxg.md 1.2).
+pub fn open() -> Result<Opened, Error> {
+    let process = Process::current();
+    process.session().open(process)
+}
+
+/// Why the last open failed, in words; `None` when it did not.
+pub fn last_open_error() -> Option<String> {
+    Process::current().session().failure().clone()
+}
+
+/// Gives back one open; the last one tears everything down (dxg.md 1.3).
+pub fn close() -> Result<(), Error> {
+    let process = Process::current();
+    process.session().close(process)
+}
+
+/// Takes one reference on the snapshot, building it if there is none (dxg.md 2.1).
+pub fn acquire() -> Result<HsaSystemProperties, Error> {
+    let process = Process::current();
+    process.session().acquire(process)
+}
+
+/// Gives back one reference on the snapshot (dxg.md 2.1).
+pub fn release() -> Result<(), Error> {
+    let process = Process::current();
+    process.session().release(process)
+}
+
+/// Version of the kernel interface.
+pub fn kernel_interface() -> Result<HsaVersionInfo, Error> {
+    let process = Process::current();
+    process.session().kernel_interface(process)
+}
+
+/// Runs `read` on the live snapshot, without taking a lock.
+pub fn with_snapshot<T>(read: impl FnOnce(&Snapshot) -> Result<T, Error>) -> Result<T, Error> {
+    let process = Process::current();
+    process.require_open()?;
+    let session = process.session.load();
+    let snapshot = session.as_ref().ok_or(Error::NotOpened)?.snapshot();
+    read(snapshot.as_ref().ok_or(Error::NoSnapshot)?)
+}
+
+/// The open device of a GPU node: it stays open for as long as the caller keeps it.
+pub fn device(node: u32) -> Result<Arc<dyn Device>, Error> {
+    let process = Process::current();
+    process.session().device(process, node)
+}
+
+/// Whether every GPU of the live snapshot can be debugged; takes no reference (dxg.md 4.3).
+pub fn debug_support() -> Result<bool, Error> {
+    let process = Process::current();
+    process.session().debug_support(process)
+}
