@@ -232,7 +232,8 @@ fn declared_functions_have_the_prototypes_of_the_facts() {
     let mut checks = String::new();
     for (name, code) in headers() {
         let _ = writeln!(source, "#include \"hsakmt/{name}\"");
-        for declaration in code.split("HSAKMTAPI ").skip(1).filter(|text| !text.trim_start().starts_with('#')) {
+        let code: String = code.lines().filter(|line| !line.starts_with('#')).collect();
+        for declaration in code.split("HSAKMTAPI").skip(1) {
             let function = identifiers(declaration.split('(').next().unwrap());
             let function = function.into_iter().find(|word| facts["functions"][word].is_object());
             let function = function.unwrap_or_else(|| panic!("no fact about `{declaration}`"));
@@ -252,6 +253,7 @@ fn declared_functions_have_the_prototypes_of_the_facts() {
             );
         }
     }
+    assert!(checks.contains("check_hsaKmtOpenKFD") && checks.contains("check_hsaKmtGetNodeCacheProperties"));
     let path = scratch("prototypes.c");
     std::fs::write(&path, source + &checks).unwrap();
     for (cc, language, standard) in DIALECTS {

@@ -350,7 +350,7 @@ typedef struct _HsaIoLinkProperties {
   HSA_LINKPROPERTY Flags;
 } HsaIoLinkProperties;
 
-/** Sizes of structures in the build of the caller, for DxgAbiCheck (dxg.md 1.8). A size of 0 is not compared. */
+/** Sizes of structures in the build of the caller, for DxgAbiCheck. A size of 0 is not compared. */
 typedef struct _HsaStructureSizes {
   /** Size of this structure, 16 bytes. */
   HSAuint16 StructureSizes;
@@ -458,7 +458,7 @@ typedef union {
     unsigned int PerSDMAQueueResetSupported : 1;
     /** AQL packets are translated to PM4 by the thunk (DXG without native AQL scheduling). */
     unsigned int AqlEmulationPm4_ : 1;
-    /** A retry fault stalls the wave; context save areas must not be shared virtual memory (kfd.md 4.3). */
+    /** A retry fault stalls the wave; context save areas must not be shared virtual memory. */
     unsigned int StallOnRetryFault : 1;
     /** Not assigned, 0. */
     unsigned int Reserved : 29;
@@ -482,7 +482,7 @@ typedef union {
   };
 } HSA_DEBUG_PROPERTIES;
 
-/** One node: CPU, GPU or both. The newest layout, 396 bytes; older callers have 356 to 392 (abi/history.md). */
+/** One node: CPU, GPU or both. The newest layout, 396 bytes; older callers have 356 to 392. */
 typedef struct _HsaNodeProperties {
   /** Number of logical CPUs; 0 on a node without CPU. */
   HSAuint32 NumCPUCores;
@@ -848,7 +848,7 @@ typedef enum _HSA_QUEUE_TYPE {
   HSA_QUEUE_TYPE_SIZE = 0xffffffff,
 } HSA_QUEUE_TYPE;
 
-/** Start of the context save area of a queue, one for each accelerator die (kfd.md 4.3). */
+/** Start of the context save area of a queue, one for each accelerator die. */
 typedef struct {
   /** Control stack: offset from this header, bytes. Written by the kernel. */
   HSAuint32 ControlStackOffset;
@@ -1644,7 +1644,7 @@ typedef struct _HsaFabricHandle {
   HSAuint64 handle[2];
 } HsaFabricHandle;
 
-/** Foreign memory to import. 40 bytes; older callers have 24 or 32, with other offsets (abi/history.md). */
+/** Foreign memory to import. 40 bytes; older callers have 24 or 32, with other offsets. */
 typedef struct _HsaHandleImportDesc {
   /** Device that imports. */
   HsaAMDGPUDeviceHandle device_handle;
@@ -1662,7 +1662,7 @@ typedef struct _HsaHandleImportDesc {
   HSAuint32 metadata;
 } HsaHandleImportDesc;
 
-/** What an import gave. 24 bytes; older callers have another layout (abi/history.md). */
+/** What an import gave. 24 bytes; older callers have another layout. */
 typedef struct _HsaHandleImportResult {
   /** The memory. */
   HsaMemoryObjectHandle buf_handle;

@@ -230,7 +230,7 @@ impl Pass {
         };
         config.export.include = self.names;
         config.function.prefix = Some("HSAKMTAPI".into());
-        config.function.args = cbindgen::Layout::Horizontal;
+        config.function.args = cbindgen::Layout::Auto;
         let bindings = cbindgen::Builder::new().with_src(file.path()).with_config(config).generate()?;
         let mut out = Vec::new();
         bindings.write(&mut out);
