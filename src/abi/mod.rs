@@ -1,15 +1,18 @@
 //! The C contract as types: layouts, flags, enumerations, status.
 //!
-//! No logic, no I/O, no unsafe code. Names are spelled as in the C headers, because the headers under `include/hsakmt`
-//! are generated from this room by `tools/headers`, in the order of the modules below. What C says in another way than
-//! Rust stands beside the item as `#[cfg_attr(c_header, ...)]`, which only that tool reads. Everything that
-//! `hsakmttypes.h` declares is packed to 4 bytes. Numbers come from `tests/data/abi.json`, which the tests compare.
+//! No logic but the conversion to what older callers use ([`generation`]), no I/O, no unsafe code. Names are spelled
+//! as in the C headers, because the headers under `include/hsakmt` are generated from this room by `tools/headers`, in
+//! the order of the modules below. What C says in another way than Rust stands beside the item as
+//! `#[cfg_attr(c_header, ...)]`, which only that tool reads. Everything that `hsakmttypes.h` declares is packed to 4
+//! bytes. Numbers come from `tests/data/abi.json`, which the tests compare.
 //! May call: nothing.
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 #![forbid(unsafe_code)]
 
 mod bits;
 mod plain;
+
+pub mod generation;
 
 mod basic;
 mod blocks;
