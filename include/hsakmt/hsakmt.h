@@ -41,17 +41,17 @@ HSAKMTAPI HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *caps_mask);
  * Opens the GPU for this process, or takes one more reference on it.
  * Returns SUCCESS for the first reference and KERNEL_ALREADY_OPENED (22) for every further one; each of both owes
  * one hsaKmtCloseKFD. KERNEL_IO_CHANNEL_NOT_OPENED when the device file cannot be opened, ERROR when libdxcore
- * cannot be used (dxg.md 1.2).
+ * cannot be used.
  */
 HSAKMTAPI HSAKMT_STATUS hsaKmtOpenKFD(void);
 
 /**
  * Gives back one reference of hsaKmtOpenKFD; the last one closes everything, step by step to the end, and
- * returns the first error. KERNEL_IO_CHANNEL_NOT_OPENED when none is left (dxg.md 1.3).
+ * returns the first error. KERNEL_IO_CHANNEL_NOT_OPENED when none is left.
  */
 HSAKMTAPI HSAKMT_STATUS hsaKmtCloseKFD(void);
 
-/** Tells the version of the kernel interface (dxg.md 1.8). */
+/** Tells the version of the kernel interface. */
 HSAKMTAPI HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *VersionInfo);
 
 /**
@@ -67,13 +67,23 @@ HSAKMTAPI HSAKMT_STATUS hsaKmtReleaseSystemProperties(void);
 HSAKMTAPI HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 NodeId, HsaNodeProperties *NodeProperties);
 
 /** Writes the first NumBanks memory banks of a node; banks beyond those it has are zeroed. */
-HSAKMTAPI HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 NodeId, HSAuint32 NumBanks, HsaMemoryProperties *MemoryProperties);
+HSAKMTAPI
+HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 NodeId,
+                                            HSAuint32 NumBanks,
+                                            HsaMemoryProperties *MemoryProperties);
 
 /** Writes the first NumCaches caches of a node; INVALID_PARAMETER when it has fewer. ProcessorId is not used. */
-HSAKMTAPI HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 NodeId, HSAuint32 ProcessorId, HSAuint32 NumCaches, HsaCacheProperties *CacheProperties);
+HSAKMTAPI
+HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 NodeId,
+                                           HSAuint32 ProcessorId,
+                                           HSAuint32 NumCaches,
+                                           HsaCacheProperties *CacheProperties);
 
 /** Writes the first NumIoLinks links that start at a node; INVALID_PARAMETER when it has fewer. */
-HSAKMTAPI HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 NodeId, HSAuint32 NumIoLinks, HsaIoLinkProperties *IoLinkProperties);
+HSAKMTAPI
+HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 NodeId,
+                                            HSAuint32 NumIoLinks,
+                                            HsaIoLinkProperties *IoLinkProperties);
 
 /** Writes the frequency of a node's clock counter, in Hz. */
 HSAKMTAPI HSAKMT_STATUS hsaKmtGetNodeWallclockFrequency(HSAuint32 NodeId, uint64_t *Frequency);

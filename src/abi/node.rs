@@ -177,7 +177,7 @@ pub struct HsaNodeProperties {
     pub MaxEngineClockMhzFCompute: HSAuint32,
     /// Highest clock of the CPU, MHz.
     pub MaxEngineClockMhzCCompute: HSAuint32,
-    /// N of /dev/dri/renderD<N>; negative when there is none. On DXG the node id.
+    /// N of `/dev/dri/renderD<N>`; negative when there is none. On DXG the node id.
     pub DrmRenderMinor: HSAint32,
     /// Product name, UTF-16, at most 63 characters and a zero.
     pub MarketingName: [HSAuint16; HSA_PUBLIC_NAME_SIZE],

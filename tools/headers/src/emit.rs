@@ -9,12 +9,17 @@ use syn::{Expr, Type};
 use crate::Error;
 use crate::model::{Constant, Declared, Field, Kind, Model, Range};
 
+/// How `cbindgen` starts every struct.
+const ANONYMOUS: &str = "typedef struct {";
+
 /// What `cbindgen` reads instead of the source, and what its output must be searched for.
 #[derive(Default)]
 struct Pass {
     source: TokenStream,
     names: Vec<String>,
     replacements: Vec<(String, String)>,
+    /// Name of a struct, and how its declaration starts.
+    heads: Vec<(String, String)>,
 }
 
 fn text(tokens: &impl ToTokens) -> String {
@@ -69,9 +74,11 @@ fn doc_attributes(docs: &[String]) -> TokenStream {
     quote! { #(#[doc = #lines])* }
 }
 
-/// The C tag of a type: what its hint says, else an underscore and its name.
+/// The C tag of a type: what its hint says, else its name without `_t`, else an underscore and its name.
 fn tag(item: &Declared) -> String {
-    item.hints.tag.clone().unwrap_or_else(|| format!("_{}", item.name))
+    let name = item.name.to_string();
+    let usual = || name.strip_suffix("_t").map_or_else(|| format!("_{name}"), str::to_owned);
+    item.hints.tag.clone().unwrap_or_else(usual)
 }
 
 fn enumeration(item: &Declared, constants: &[Constant]) -> String {
@@ -196,7 +203,7 @@ impl Pass {
         }
         self.source.extend(quote! { #docs #[repr(C)] pub struct #name { #body } });
         let head = format!("typedef {} {} {{", item.hints.keyword.as_deref().unwrap_or("struct"), tag(item));
-        self.replace(format!("typedef struct {name} {{"), head.replace("  ", " "));
+        self.heads.push((name.to_string(), head.replace("  ", " ")));
     }
 
     fn function(&mut self, function: &syn::ItemFn) {
@@ -215,7 +222,7 @@ impl Pass {
         std::io::Write::write_all(&mut file, self.source.to_string().as_bytes())?;
         let mut config = cbindgen::Config {
             language: cbindgen::Language::C,
-            style: cbindgen::Style::Both,
+            style: cbindgen::Style::Type,
             documentation_style: cbindgen::DocumentationStyle::Doxy,
             no_includes: true,
             line_length: 120,
@@ -223,14 +230,20 @@ impl Pass {
         };
         config.export.include = self.names;
         config.function.prefix = Some("HSAKMTAPI".into());
-        config.function.args = cbindgen::Layout::Horizontal;
+        config.function.args = cbindgen::Layout::Auto;
         let bindings = cbindgen::Builder::new().with_src(file.path()).with_config(config).generate()?;
         let mut out = Vec::new();
         bindings.write(&mut out);
         let mut out = String::from_utf8(out)?;
+        let missing = |what: &str| Error::from(format!("cbindgen did not print `{}`", what.trim()));
+        for (name, head) in self.heads {
+            let end = out.find(&format!("\n}} {name};\n")).ok_or_else(|| missing(&name))?;
+            let start = out[..end].rfind(ANONYMOUS).ok_or_else(|| missing(ANONYMOUS))?;
+            out.replace_range(start..start + ANONYMOUS.len(), &head);
+        }
         for (from, to) in self.replacements {
             if !out.contains(&from) {
-                return Err(format!("cbindgen did not print `{}`", from.trim()).into());
+                return Err(missing(&from));
             }
             out = out.replace(&from, &to);
         }
@@ -286,7 +299,9 @@ fn frame(header: &Header<'_>, parts: &[&str]) -> String {
     for include in *includes {
         let _ = writeln!(out, "#include {include}");
     }
-    out += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    if !includes.is_empty() {
+        out += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    }
     if *pack {
         out += "#pragma pack(push, 4)\n\n";
     }
@@ -297,19 +312,30 @@ fn frame(header: &Header<'_>, parts: &[&str]) -> String {
     if *pack {
         out += "#pragma pack(pop)\n\n";
     }
-    out += &format!("#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */\n");
-    out
+    if !includes.is_empty() {
+        out += "#ifdef __cplusplus\n}\n#endif\n\n";
+    }
+    out + &format!("#endif /* {guard} */\n")
 }
 
 fn all<'a>(model: &'a Model, wanted: impl Fn(&str) -> bool + 'a) -> impl Iterator<Item = &'a [Declared]> {
     model.sections.iter().filter(move |section| wanted(&section.module)).map(|section| section.items.as_slice())
 }
 
+/// Modules of `src/abi` that have a header of their own; all others are `hsakmttypes.h`.
+const OWN_HEADER: [&str; 2] = ["smi", "version"];
+
+/// Functions that `rocdxg_smi.h` declares start with this.
+const SMI: &str = "rocdxg_smi_";
+
+/// Starts of the names of functions that other projects' headers declare.
+const FOREIGN: [&str; 2] = ["amdgpu_", "drm"];
+
 /// `hsakmttypes.h`: every type of the thunk.
 pub fn types(model: &Model) -> Result<String, Error> {
     let mut pass = Pass::default();
     let (mut macros, mut constants) = (String::new(), String::new());
-    for items in all(model, |_| true) {
+    for items in all(model, |module| !OWN_HEADER.contains(&module)) {
         items.iter().for_each(|item| pass.item(item));
         macros += &defines(items);
         constants += &objects(items);
@@ -328,7 +354,16 @@ pub fn types(model: &Model) -> Result<String, Error> {
 pub fn functions(model: &Model) -> Result<String, Error> {
     let mut pass = Pass::default();
     for function in &model.functions {
-        pass.function(function);
+        let name = function.sig.ident.to_string();
+        if !name.starts_with(SMI) && !FOREIGN.iter().any(|start| name.starts_with(start)) {
+            pass.function(function);
+        }
+    }
+    let mut prototypes = pass.run()?;
+    for item in all(model, |_| true).flatten() {
+        if let (Kind::Opaque, Some(c)) = (&item.kind, &item.hints.c) {
+            prototypes = prototypes.replace(&format!("{} *", item.name), &format!("{c} *"));
+        }
     }
     let header = Header {
         guard: "ROCDXG_HSAKMT_H",
@@ -336,7 +371,35 @@ pub fn functions(model: &Model) -> Result<String, Error> {
         includes: &["\"hsakmttypes.h\""],
         pack: false,
     };
-    Ok(frame(&header, &[&pass.run()?]))
+    Ok(frame(&header, &[&prototypes]))
+}
+
+/// `rocdxg_smi.h`: types and functions of telemetry.
+pub fn smi(model: &Model) -> Result<String, Error> {
+    let mut pass = Pass::default();
+    let mut macros = String::new();
+    for items in all(model, |module| module == "smi") {
+        items.iter().for_each(|item| pass.item(item));
+        macros += &defines(items);
+    }
+    for function in model.functions.iter().filter(|function| function.sig.ident.to_string().starts_with(SMI)) {
+        pass.function(function);
+    }
+    let header = Header {
+        guard: "ROCDXG_ROCDXG_SMI_H",
+        about: "Telemetry of the GPUs behind librocdxg.",
+        includes: &["\"hsakmttypes.h\""],
+        pack: false,
+    };
+    Ok(frame(&header, &[&macros, &pass.run()?]))
+}
+
+/// `rocdxg_version.h`: the version of the library.
+pub fn version(model: &Model) -> String {
+    let macros: String = all(model, |module| module == "version").map(defines).collect();
+    let header =
+        Header { guard: "ROCDXG_ROCDXG_VERSION_H", about: "Version of librocdxg.", includes: &[], pack: false };
+    frame(&header, &[&macros])
 }
 
 #[cfg(test)]

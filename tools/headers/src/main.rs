@@ -21,6 +21,8 @@ fn generate(root: &Path) -> Result<Vec<(&'static str, String)>, Error> {
     Ok(vec![
         ("include/hsakmt/hsakmttypes.h", emit::types(&model)?),
         ("include/hsakmt/hsakmt.h", emit::functions(&model)?),
+        ("include/hsakmt/rocdxg_smi.h", emit::smi(&model)?),
+        ("include/hsakmt/rocdxg_version.h", emit::version(&model)),
         ("tests/abi_layout/table.rs", table::table(&model)),
     ])
 }

@@ -119,7 +119,8 @@ impl Hints {
     }
 }
 
-/// The documentation among `attrs`, as plain prose: without the marks of Rust's own links and code.
+/// The documentation among `attrs`, as plain prose: without the marks of Rust's own links and code, and without the
+/// notes on where a fact comes from.
 pub fn docs(attrs: &[Attribute]) -> Docs {
     let mut lines = Docs::new();
     for attr in attrs.iter().filter(|a| a.path().is_ident("doc")) {
@@ -130,7 +131,27 @@ pub fn docs(attrs: &[Attribute]) -> Docs {
             lines.extend(text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()));
         }
     }
-    lines
+    let prose = without_sources(&lines.join("\n"));
+    prose.lines().map(str::to_owned).collect()
+}
+
+/// Removes every parenthesis that names a document.
+fn without_sources(prose: &str) -> String {
+    let mut out = String::new();
+    let mut rest = prose;
+    while let Some(start) = rest.find('(') {
+        let (before, tail) = rest.split_at(start);
+        let end = tail.find(')').map_or(tail.len(), |end| end + 1);
+        let (aside, tail) = tail.split_at(end);
+        if aside.contains(".md") {
+            out += before.trim_end();
+        } else {
+            out += before;
+            out += aside;
+        }
+        rest = tail;
+    }
+    out + rest
 }
 
 /// Body of `c_enum!` and of `bit_fields!`: `attributes name: integer { entries }`.
@@ -346,4 +367,15 @@ pub fn read(root: &Path) -> Result<Model, Error> {
         }
     }
     Ok(model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_on_sources_are_dropped() {
+        assert_eq!(without_sources("A (kfd.md 2.4, x). B (see C)\n(abi/history.md)."), "A. B (see C).");
+        assert_eq!(without_sources("open ( end"), "open ( end");
+    }
 }
