@@ -32,10 +32,19 @@ macro_rules! exports {
             /// Each pointer is NULL or valid for what its type and the count beside it say, as C requires.
             #[allow(non_snake_case, clippy::too_many_arguments)]
             #[unsafe(no_mangle)]
+            #[inline(never)]
             pub unsafe extern "C" fn $name($($arg: $type),*) -> $crate::ffi::exports!(@return $($return)?) {
+                // Inside the function, so that the directive is where the symbol is, and goes when it goes: link-time
+                // optimisation of a program drops what the program does not call.
+                // SAFETY: a directive for the assembler, which makes no instruction.
+                unsafe {
+                    core::arch::asm!(
+                        concat!(".symver ", stringify!($name), ", ", stringify!($name), "@@HSAKMT_1"),
+                        options(nomem, nostack, preserves_flags)
+                    )
+                };
                 $crate::ffi::barrier(stringify!($name), || $crate::ffi::exports!(@run $body $($return)?))
             }
-            core::arch::global_asm!(concat!(".symver ", stringify!($name), ", ", stringify!($name), "@@HSAKMT_1"));
         )*
     };
     (@return) => { $crate::abi::HSAKMT_STATUS };

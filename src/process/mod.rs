@@ -113,7 +113,10 @@ extern "C" fn child_of_fork() {
 
 /// Writes one line to the log.
 pub fn log(level: Level, function: &str, text: std::fmt::Arguments<'_>) {
-    Process::current().log.line(level, function, text);
+    let process = Process::current();
+    // The first session reads the threshold.
+    process.session();
+    process.log.line(level, function, text);
 }
 
 /// Makes the program's own libdxcore the one to use, instead of the machine's. Returns false if one was set before.
@@ -159,8 +162,7 @@ pub fn release() -> Result<(), Error> {
 
 /// Version of the kernel interface.
 pub fn kernel_interface() -> Result<HsaVersionInfo, Error> {
-    let process = Process::current();
-    process.session().kernel_interface(process)
+    Process::current().session().kernel_interface()
 }
 
 /// Runs `read` on the live snapshot, without taking a lock.
@@ -174,12 +176,10 @@ pub fn with_snapshot<T>(read: impl FnOnce(&Snapshot) -> Result<T, Error>) -> Res
 
 /// The open device of a GPU node: it stays open for as long as the caller keeps it.
 pub fn device(node: u32) -> Result<Arc<dyn Device>, Error> {
-    let process = Process::current();
-    process.session().device(process, node)
+    Process::current().session().device(node)
 }
 
 /// Whether every GPU of the live snapshot can be debugged; takes no reference (dxg.md 4.3).
 pub fn debug_support() -> Result<bool, Error> {
-    let process = Process::current();
-    process.session().debug_support(process)
+    Process::current().session().debug_support()
 }

@@ -11,7 +11,7 @@ use super::settings::{self, Settings};
 use super::{Error, Level, Process};
 use crate::abi::{HsaSystemProperties, HsaVersionInfo};
 use crate::platform::dxg::{self, Dxg};
-use crate::platform::{self, Device, Platform, os};
+use crate::platform::{self, Device, Platform};
 use crate::topology::{self, Snapshot};
 
 /// What an open did.
@@ -34,16 +34,14 @@ pub struct Session {
 }
 
 /// Where the state is.
-enum Slot {
-    Idle(State),
-    /// With the thread of this kernel id.
-    Busy(i32),
-}
-
-impl Default for Slot {
-    fn default() -> Self {
-        Self::Idle(State::default())
-    }
+#[derive(Default)]
+struct Slot {
+    /// Here while no thread has its turn.
+    state: State,
+    /// The thread whose turn it is, 0 for none.
+    holder: usize,
+    /// Threads that wait for theirs.
+    waiting: usize,
 }
 
 /// What the calls of a session change.
@@ -62,31 +60,65 @@ struct Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *self.session.slot() = Slot::Idle(std::mem::take(&mut self.state));
-        self.session.settled.notify_one();
+        let mut slot = self.session.slot();
+        slot.state = std::mem::take(&mut self.state);
+        slot.holder = 0;
+        if slot.waiting != 0 {
+            self.session.settled.notify_one();
+        }
     }
+}
+
+/// What [`Session::decide`] came to.
+enum Decided<'a, T> {
+    /// Done, without a turn.
+    Done(T),
+    /// More is to be done.
+    Turn(Turn<'a>),
 }
 
 /// How long a call waits for another that does not come back.
 const TURN_PATIENCE: Duration = Duration::from_secs(60);
+
+/// A number that no other living thread has.
+fn thread_number() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
 
 impl Session {
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn turn(&self) -> Result<Turn<'_>, Error> {
-        let me = os::tid();
-        let foreign = |slot: &mut Slot| matches!(slot, Slot::Busy(thread) if *thread != me);
-        let waited = self.settled.wait_timeout_while(self.slot(), TURN_PATIENCE, foreign);
-        let (mut slot, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *slot, Slot::Busy(me)) {
-            Slot::Idle(state) => Ok(Turn { session: self, state }),
+    /// Lets `quick` look at the state when no thread has its turn. What can be answered without a kernel call is
+    /// answered there, under the lock; where it has no answer the caller gets its turn.
+    fn decide<T>(&self, quick: impl FnOnce(&State) -> Result<Option<T>, Error>) -> Result<Decided<'_, T>, Error> {
+        let me = thread_number();
+        let mut slot = self.slot();
+        if slot.holder != 0 && slot.holder != me {
+            slot.waiting += 1;
+            let held = |slot: &mut Slot| slot.holder != 0;
+            let waited = self.settled.wait_timeout_while(slot, TURN_PATIENCE, held);
+            (slot, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            slot.waiting -= 1;
+        }
+        if slot.holder != 0 {
             // Still another thread's, or our own: an initialiser of libdxcore that calls back into the thunk.
-            busy @ Slot::Busy(_) => {
-                *slot = busy;
-                Err(Error::Busy(TURN_PATIENCE.as_secs()))
-            }
+            return Err(Error::Busy(TURN_PATIENCE.as_secs()));
+        }
+        if let Some(answer) = quick(&slot.state)? {
+            return Ok(Decided::Done(answer));
+        }
+        slot.holder = me;
+        Ok(Decided::Turn(Turn { session: self, state: std::mem::take(&mut slot.state) }))
+    }
+
+    /// [`Session::decide`] for what is always answered at once.
+    fn look<T>(&self, quick: impl FnOnce(&State) -> Result<T, Error>) -> Result<T, Error> {
+        match self.decide(|state| quick(state).map(Some))? {
+            Decided::Done(answer) => Ok(answer),
+            Decided::Turn(_) => Err(Error::NotOpened),
         }
     }
 
@@ -107,12 +139,17 @@ impl Session {
 
     pub(super) fn open(&self, process: &Process) -> Result<Opened, Error> {
         const NAME: &str = "hsaKmtOpenKFD";
-        let mut turn = self.turn()?;
-        let opens = process.opens.live();
-        if opens != 0 {
-            process.opens.set_live(opens.checked_add(1).ok_or(Error::TooManyReferences)?);
-            return Ok(Opened::Again);
-        }
+        let decided = self.decide(|_| match process.opens.live() {
+            0 => Ok(None),
+            opens => {
+                process.opens.set_live(opens.checked_add(1).ok_or(Error::TooManyReferences)?);
+                Ok(Some(Opened::Again))
+            }
+        })?;
+        let mut turn = match decided {
+            Decided::Done(opened) => return Ok(opened),
+            Decided::Turn(turn) => turn,
+        };
         let settings = Settings::read();
         process.log.set_threshold(settings.log_threshold);
         for remark in &settings.remarks {
@@ -122,7 +159,8 @@ impl Session {
             dxg::close_inherited(&settings.host, fd);
         }
         let embedded = process.embedded.get().copied();
-        let platform = self.loader.load(|| Dxg::open(&settings.host, embedded, settings.kmd_provider.as_deref()));
+        let provider = settings.kmd_provider.as_deref();
+        let platform = self.loader.load(|| Dxg::open(&settings.host, embedded, provider));
         let platform = platform.map_err(|error| Error::Open(error.into())).inspect_err(|error| {
             *self.failure() = Some(error.to_string());
         })?;
@@ -139,15 +177,15 @@ impl Session {
         if process.opens.give_back() {
             return Ok(());
         }
-        let mut turn = self.turn()?;
-        match process.opens.live() {
-            0 => return Err(Error::NotOpened),
-            1 => {}
+        let decided = self.decide(|_| match process.opens.live() {
+            0 => Err(Error::NotOpened),
+            1 => Ok(None),
             opens => {
                 process.opens.set_live(opens - 1);
-                return Ok(());
+                Ok(Some(()))
             }
-        }
+        })?;
+        let Decided::Turn(mut turn) = decided else { return Ok(()) };
         let left = process.snapshots.live();
         if left != 0 {
             let text = format_args!("the last close drops a snapshot with {left} references");
@@ -164,13 +202,20 @@ impl Session {
 
     pub(super) fn acquire(&self, process: &Process) -> Result<HsaSystemProperties, Error> {
         const NAME: &str = "hsaKmtAcquireSystemProperties";
-        let mut turn = self.turn()?;
-        let platform = turn.state.platform.clone().ok_or(Error::NotOpened)?;
-        if let Some(snapshot) = self.snapshot.load_full() {
+        let decided = self.decide(|state| {
+            if state.platform.is_none() {
+                return Err(Error::NotOpened);
+            }
+            let Some(snapshot) = &*self.snapshot.load() else { return Ok(None) };
             let references = process.snapshots.live().checked_add(1).ok_or(Error::TooManyReferences)?;
             process.snapshots.set_live(references);
-            return Ok(snapshot.system);
-        }
+            Ok(Some(snapshot.system))
+        })?;
+        let mut turn = match decided {
+            Decided::Done(system) => return Ok(system),
+            Decided::Turn(turn) => turn,
+        };
+        let platform = turn.state.platform.clone().ok_or(Error::NotOpened)?;
         let mut remarks = Vec::new();
         let options = settings::snapshot_options(&mut remarks)?;
         let built = topology::build(&*platform, &turn.state.settings.host, &options)?;
@@ -192,23 +237,22 @@ impl Session {
         if process.snapshots.give_back() {
             return Ok(());
         }
-        let mut turn = self.turn()?;
-        process.require_open()?;
-        match process.snapshots.live() {
-            0 => return Err(Error::NoReference),
-            1 => {}
-            references => {
-                process.snapshots.set_live(references - 1);
-                return Ok(());
+        let decided = self.decide(|_| {
+            process.require_open()?;
+            match process.snapshots.live() {
+                0 => Err(Error::NoReference),
+                1 => Ok(None),
+                references => {
+                    process.snapshots.set_live(references - 1);
+                    Ok(Some(()))
+                }
             }
-        }
+        })?;
+        let Decided::Turn(mut turn) = decided else { return Ok(()) };
         if let Err(error) = self.drop_snapshot(process, &mut turn.state) {
             // The reference is given back all the same, which is what the status speaks of.
-            process.log.line(
-                Level::Error,
-                "hsaKmtReleaseSystemProperties",
-                format_args!("not closed cleanly: {error}"),
-            );
+            let text = format_args!("not closed cleanly: {error}");
+            process.log.line(Level::Error, "hsaKmtReleaseSystemProperties", text);
         }
         Ok(())
     }
@@ -227,32 +271,26 @@ impl Session {
         result
     }
 
-    pub(super) fn kernel_interface(&self, process: &Process) -> Result<HsaVersionInfo, Error> {
-        process.require_open()?;
-        let turn = self.turn()?;
-        turn.state.platform.as_ref().map(|platform| platform.kernel_interface()).ok_or(Error::NotOpened)
+    pub(super) fn kernel_interface(&self) -> Result<HsaVersionInfo, Error> {
+        self.look(|state| Ok(state.platform.as_ref().ok_or(Error::NotOpened)?.kernel_interface()))
     }
 
-    pub(super) fn device(&self, process: &Process, node: u32) -> Result<Arc<dyn Device>, Error> {
-        process.require_open()?;
-        let turn = self.turn()?;
-        if let Some(device) = turn.state.devices.get(&node) {
-            return Ok(Arc::clone(device));
-        }
-        let snapshot = self.snapshot.load();
-        snapshot.as_ref().ok_or(Error::NoSnapshot)?.node(node)?;
-        Err(Error::NotGpu(node))
+    pub(super) fn device(&self, node: u32) -> Result<Arc<dyn Device>, Error> {
+        self.look(|state| {
+            if state.platform.is_none() {
+                return Err(Error::NotOpened);
+            }
+            let snapshot = self.snapshot.load();
+            snapshot.as_ref().ok_or(Error::NoSnapshot)?.node(node)?;
+            state.devices.get(&node).cloned().ok_or(Error::NotGpu(node))
+        })
     }
 
-    pub(super) fn debug_support(&self, process: &Process) -> Result<bool, Error> {
-        process.require_open()?;
-        let (platform, devices) = {
-            let turn = self.turn()?;
-            (
-                turn.state.platform.clone().ok_or(Error::NotOpened)?,
-                turn.state.devices.values().cloned().collect::<Vec<_>>(),
-            )
-        };
+    pub(super) fn debug_support(&self) -> Result<bool, Error> {
+        let (platform, devices) = self.look(|state| {
+            let platform = state.platform.clone().ok_or(Error::NotOpened)?;
+            Ok((platform, state.devices.values().cloned().collect::<Vec<_>>()))
+        })?;
         Ok(!devices.is_empty() && platform.debug_support(&devices)?)
     }
 }

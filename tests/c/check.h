@@ -1,0 +1,92 @@
+/* What the C programs of the suite share: a check that names its place, and the ledger of the software libdxcore. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hsakmt/hsakmt.h"
+
+#define CHECK(condition)                                                                     \
+    do {                                                                                     \
+        if (!(condition)) {                                                                  \
+            fprintf(stderr, "%s:%d: pid %d: %s\n", __FILE__, __LINE__, (int)getpid(), #condition); \
+            _exit(1);                                                                        \
+        }                                                                                    \
+    } while (0)
+
+#define CHECK_EQ(got, want)                                                                  \
+    do {                                                                                     \
+        long long got_ = (long long)(got), want_ = (long long)(want);                        \
+        if (got_ != want_) {                                                                 \
+            fprintf(stderr, "%s:%d: pid %d: %s is %lld, not %lld\n", __FILE__, __LINE__, (int)getpid(), #got, got_, want_); \
+            _exit(1);                                                                        \
+        }                                                                                    \
+    } while (0)
+
+#define OK HSAKMT_STATUS_SUCCESS
+#define BAD HSAKMT_STATUS_INVALID_PARAMETER
+#define NO_NODE HSAKMT_STATUS_INVALID_NODE_UNIT
+#define CLOSED HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
+#define AGAIN HSAKMT_STATUS_KERNEL_ALREADY_OPENED
+
+/* A symbol of the software libdxcore. The handle is kept for ever, so that the ledger outlives the thunk's own. */
+static inline void *fake_symbol(const char *name)
+{
+    static void *library;
+    if (!library)
+        library = dlopen("libdxcore.so", RTLD_NOW | RTLD_LOCAL);
+    CHECK(library);
+    void *symbol = dlsym(library, name);
+    CHECK(symbol);
+    return symbol;
+}
+
+/* Kernel objects of this process that are still alive. */
+static inline uint64_t live_objects(void)
+{
+    uint64_t (*count)(void);
+    *(void **)&count = fake_symbol("rocdxg_fake_live_objects");
+    return count();
+}
+
+/* Broken rules of the kernel that the software libdxcore has seen. */
+static inline uint64_t violations(void)
+{
+    uint64_t (*count)(void);
+    *(void **)&count = fake_symbol("rocdxg_fake_violations");
+    return count();
+}
+
+/* D3DKMT calls of any kind so far. */
+static inline uint64_t kernel_calls(void)
+{
+    uint64_t (*count)(const char *);
+    *(void **)&count = fake_symbol("rocdxg_fake_calls");
+    return count(NULL);
+}
+
+static inline HSAKMT_STATUS acquire(void)
+{
+    HsaSystemProperties properties;
+    return hsaKmtAcquireSystemProperties(&properties);
+}
+
+/* Opens and acquires as a first user, checks that a node is there, gives everything back. */
+static inline void round_trip(void)
+{
+    HsaSystemProperties system;
+    HsaNodeProperties node;
+    CHECK_EQ(hsaKmtOpenKFD(), OK);
+    CHECK_EQ(hsaKmtAcquireSystemProperties(&system), OK);
+    CHECK(system.NumNodes >= 1);
+    CHECK_EQ(hsaKmtGetNodeProperties(system.NumNodes - 1, &node), OK);
+    CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
+    CHECK_EQ(hsaKmtCloseKFD(), OK);
+}
+
+#endif
