@@ -491,3 +491,23 @@ impl Reader<'_> {
 fn absent(error: &host::Error) -> bool {
     matches!(error.source.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_id_that_is_denied_hides_its_node_and_anything_else_is_an_error() {
+        let fault = |errno| {
+            Fault::of_gpu_id(host::Error {
+                path: PathBuf::from("nodes/1/gpu_id"),
+                source: std::io::Error::from_raw_os_error(errno),
+            })
+        };
+        assert!(matches!(fault(libc::EPERM), Fault::Hidden { expected: false, .. }), "device cgroup");
+        assert!(matches!(fault(libc::EACCES), Fault::Hidden { expected: true, .. }), "file permissions");
+        for errno in [libc::ENOENT, libc::EIO, libc::ENODEV, libc::EMFILE] {
+            assert!(matches!(fault(errno), Fault::Fatal(_)), "{errno}");
+        }
+    }
+}
