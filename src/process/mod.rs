@@ -134,12 +134,18 @@ pub fn require_open() -> Result<(), Error> {
 /// Opens the device, or takes one more reference on it (dxg.md 1.2).
 pub fn open() -> Result<Opened, Error> {
     let process = Process::current();
-    process.session().open(process)
+    let session = process.session();
+    session.noted(session.open(process))
 }
 
-/// Why the last open failed, in words; `None` when it did not.
-pub fn last_open_error() -> Option<String> {
+/// Why the most recent open or acquire failed that did, in words.
+pub fn last_failure() -> Option<String> {
     Process::current().session().failure().clone()
+}
+
+/// Short name of the open platform: "dxg" or "kfd".
+pub fn platform_name() -> Result<&'static str, Error> {
+    Process::current().session().platform_name()
 }
 
 /// Gives back one open; the last one tears everything down (dxg.md 1.3).
@@ -151,7 +157,8 @@ pub fn close() -> Result<(), Error> {
 /// Takes one reference on the snapshot, building it if there is none (dxg.md 2.1).
 pub fn acquire() -> Result<HsaSystemProperties, Error> {
     let process = Process::current();
-    process.session().acquire(process)
+    let session = process.session();
+    session.noted(session.acquire(process))
 }
 
 /// Gives back one reference on the snapshot (dxg.md 2.1).

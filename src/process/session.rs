@@ -122,7 +122,12 @@ impl Session {
         }
     }
 
-    /// Why the last first open of this session failed.
+    /// Keeps the reason of a failure for whoever asks later.
+    pub(super) fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        result.inspect_err(|error| *self.failure() = Some(error.to_string()))
+    }
+
+    /// The most recent failure of an open or acquire.
     pub(super) fn failure(&self) -> MutexGuard<'_, Option<String>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,13 +166,10 @@ impl Session {
         let embedded = process.embedded.get().copied();
         let provider = settings.kmd_provider.as_deref();
         let platform = self.loader.load(|| Dxg::open(&settings.host, embedded, provider));
-        let platform = platform.map_err(|error| Error::Open(error.into())).inspect_err(|error| {
-            *self.failure() = Some(error.to_string());
-        })?;
+        let platform = platform.map_err(|error| Error::Open(error.into()))?;
         process.inherited_file.set(platform.probe_fd());
         turn.state.platform = Some(Arc::new(platform));
         turn.state.settings = settings;
-        *self.failure() = None;
         process.register_handlers();
         process.opens.set_live(1);
         Ok(Opened::First)
@@ -273,6 +275,10 @@ impl Session {
 
     pub(super) fn kernel_interface(&self) -> Result<HsaVersionInfo, Error> {
         self.look(|state| Ok(state.platform.as_ref().ok_or(Error::NotOpened)?.kernel_interface()))
+    }
+
+    pub(super) fn platform_name(&self) -> Result<&'static str, Error> {
+        self.look(|state| Ok(state.platform.as_ref().ok_or(Error::NotOpened)?.name()))
     }
 
     pub(super) fn device(&self, node: u32) -> Result<Arc<dyn Device>, Error> {
