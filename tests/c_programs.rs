@@ -38,7 +38,10 @@ fn fork_children_own_nothing_of_the_parent() {
 
 #[test]
 fn two_thousand_forks_under_four_busy_threads() {
-    Machine::named("gfx1100").run_c("fork_storm", &repetitions("2000", "10"));
+    let mut machine = Machine::named("gfx1100");
+    // What the other threads of the parent held at the fork is lost to the child, whoever allocated it.
+    machine.wrapper_options = &["--leak-check=no"];
+    machine.run_c("fork_storm", &repetitions("2000", "10"));
 }
 
 #[test]
