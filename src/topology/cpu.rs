@@ -108,11 +108,12 @@ impl Cpus {
         Node { properties, banks: vec![bank], caches, links: Vec::new() }
     }
 
-    /// The NUMA node that has the CPU with this APIC id, else the one at `position` among all.
+    /// The NUMA node that has the CPU with this APIC id, else the one at `position` among those with CPUs.
     pub fn numa_node(&self, apicid: u32, position: usize) -> Option<u32> {
+        let mut with_cpus = self.numa.iter().filter(|(_, numa)| !numa.cpus.is_empty());
         let has_it = |numa: &Numa| numa.cpus.iter().any(|cpu| self.apicid(*cpu) == apicid);
-        let by_id = self.numa.iter().find(|(_, numa)| has_it(numa)).map(|(id, _)| *id);
-        by_id.or_else(|| self.numa.keys().nth(position).copied())
+        let by_id = with_cpus.clone().find(|(_, numa)| has_it(numa));
+        by_id.or_else(|| with_cpus.nth(position)).map(|(id, _)| *id)
     }
 
     /// Gives a node that the kernel describes what it does not say of CPUs: names, and caches where it lists none.

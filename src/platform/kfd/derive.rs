@@ -93,6 +93,7 @@ mod tests {
         assert_eq!(named(0x6860, None), (gfx(9, 0, 0), "Vega10".into()));
         assert_eq!(named(0x740f, Some(gfx(9, 0, 10))), (gfx(9, 0, 10), "Aldebaran".into()));
         assert_eq!(named(0x67b0, Some(gfx(7, 0, 0))), (gfx(7, 0, 1), "Hawaii".into()));
+        assert_eq!(named(0x731f, Some(gfx(10, 1, 0))), (gfx(10, 1, 0), "Navi10".into()));
         assert_eq!(named(0x74a1, Some(gfx(9, 4, 2))), (gfx(9, 4, 2), "GFX090402".into()));
         assert_eq!(named(0x6860, Some(gfx(11, 0, 0))), (gfx(11, 0, 0), "GFX0b0000".into()));
         assert_eq!(named(0xffff, Some(gfx(12, 0, 1))), (gfx(12, 0, 1), "GFX0c0001".into()));
