@@ -99,22 +99,35 @@ fn asic_table(json: &str) -> String {
     out
 }
 
-fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=data/asics.json");
-    let json = std::fs::read_to_string("data/asics.json").expect("data/asics.json is part of the repository");
-    let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    std::fs::write(Path::new(&out).join("asics.rs"), asic_table(&json)).expect("OUT_DIR is writable");
-    link_shared_object();
+/// One of the two libraries that are built from the sources.
+struct Library {
+    soname: &'static str,
+    /// Version script, below the repository's root.
+    script: &'static str,
 }
 
-/// Both the script and the `.symver` directive beside each export are needed: either alone loses the version.
-/// NODELETE, because callers close the library and its fork handlers must outlive that.
-fn link_shared_object() {
-    println!("cargo:rerun-if-changed=librocdxg.ver");
+fn main() {
+    let package = std::env::var("CARGO_PKG_NAME").expect("cargo sets CARGO_PKG_NAME");
     let here = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let (root, library) = match package.as_str() {
+        "hsakmt" => {
+            println!("cargo:rustc-cfg=libhsakmt");
+            let root = Path::new(&here).parent().expect("the package lies in a folder of the repository").to_owned();
+            (root, Library { soname: "libhsakmt.so.1", script: "hsakmt/libhsakmt.ver" })
+        }
+        _ => (here.into(), Library { soname: "librocdxg.so.1", script: "librocdxg.ver" }),
+    };
+    let (table, script) = (root.join("data/asics.json"), root.join(library.script));
+    for input in [&root.join("build.rs"), &table, &script] {
+        println!("cargo:rerun-if-changed={}", input.display());
+    }
+    let json = std::fs::read_to_string(table).expect("data/asics.json is part of the repository");
+    let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
+    std::fs::write(Path::new(&out).join("asics.rs"), asic_table(&json)).expect("OUT_DIR is writable");
+    // Both the script and the `.symver` directive in each export are needed: either alone loses the version.
+    // NODELETE, because callers close the library and its fork handlers must outlive that.
     for argument in
-        [format!("--version-script={here}/librocdxg.ver"), "-soname,librocdxg.so.1".into(), "-z,nodelete".into()]
+        [format!("--version-script={}", script.display()), format!("-soname,{}", library.soname), "-z,nodelete".into()]
     {
         println!("cargo:rustc-cdylib-link-arg=-Wl,{argument}");
     }

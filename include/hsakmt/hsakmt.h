@@ -13,9 +13,10 @@ extern "C" {
 #endif
 
 /**
- * Compares the structure sizes that a caller was built with to ours. A size of 0 was not announced.
- * Works before any open. INVALID_PARAMETER when the structure itself has another size, DRIVER_MISMATCH when one
- * that it announces has.
+ * Announces the structure sizes that the calling module was built with. From then on its calls get structures of
+ * these forms; a size of 0 leaves what would hold without.
+ * Works before any open. INVALID_PARAMETER when the structure itself has another size, DRIVER_MISMATCH when no
+ * release has a size that it announces.
  */
 HSAKMTAPI HSAKMT_STATUS DxgAbiCheck(HsaStructureSizes *StructureSizes);
 
@@ -63,14 +64,17 @@ HSAKMTAPI HSAKMT_STATUS hsaKmtAcquireSystemProperties(HsaSystemProperties *Syste
 /** Gives back one reference on the snapshot; the last one drops it. INVALID_PARAMETER when none is left. */
 HSAKMTAPI HSAKMT_STATUS hsaKmtReleaseSystemProperties(void);
 
-/** Writes the properties of a node. INVALID_NODE_UNIT without a snapshot or for a number that is no node. */
-HSAKMTAPI HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 NodeId, HsaNodeProperties *NodeProperties);
-
 /** Writes the first NumBanks memory banks of a node; banks beyond those it has are zeroed. */
 HSAKMTAPI
 HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 NodeId,
                                             HSAuint32 NumBanks,
                                             HsaMemoryProperties *MemoryProperties);
+
+/** Writes the frequency of a node's clock counter, in Hz. */
+HSAKMTAPI HSAKMT_STATUS hsaKmtGetNodeWallclockFrequency(HSAuint32 NodeId, uint64_t *Frequency);
+
+/** Writes the properties of a node. INVALID_NODE_UNIT without a snapshot or for a number that is no node. */
+HSAKMTAPI HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 NodeId, HsaNodeProperties *NodeProperties);
 
 /** Writes the first NumCaches caches of a node; INVALID_PARAMETER when it has fewer. ProcessorId is not used. */
 HSAKMTAPI
@@ -84,9 +88,6 @@ HSAKMTAPI
 HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 NodeId,
                                             HSAuint32 NumIoLinks,
                                             HsaIoLinkProperties *IoLinkProperties);
-
-/** Writes the frequency of a node's clock counter, in Hz. */
-HSAKMTAPI HSAKMT_STATUS hsaKmtGetNodeWallclockFrequency(HSAuint32 NodeId, uint64_t *Frequency);
 
 #ifdef __cplusplus
 }

@@ -2,19 +2,17 @@
 
 use std::mem::size_of;
 
-use super::exports;
+use super::caller_exports;
 use crate::abi::*;
-use crate::process::Error;
+use crate::process::{self, Error};
 
-/// Newest size of the descriptor of `hsaKmtHandleImport` (abi/history.md).
-const IMPORT_DESCRIPTOR: usize = 40;
-
-exports! {
-    /// Compares the structure sizes that a caller was built with to ours. A size of 0 was not announced.
+caller_exports! {
+    /// Announces the structure sizes that the calling module was built with. From then on its calls get structures of
+    /// these forms; a size of 0 leaves what would hold without.
     ///
-    /// Works before any open. INVALID_PARAMETER when the structure itself has another size, DRIVER_MISMATCH when one
-    /// that it announces has.
-    fn DxgAbiCheck(StructureSizes: *mut HsaStructureSizes) {
+    /// Works before any open. INVALID_PARAMETER when the structure itself has another size, DRIVER_MISMATCH when no
+    /// release has a size that it announces (design.md, "ABI generations").
+    fn DxgAbiCheck(caller: Caller, StructureSizes: *mut HsaStructureSizes) {
         if StructureSizes.is_null() {
             return Err(Error::Null("StructureSizes"));
         }
@@ -25,15 +23,6 @@ exports! {
         }
         // SAFETY: the caller's structure has the size of ours.
         let sizes = unsafe { StructureSizes.read_unaligned() };
-        for (structure, ours, theirs) in [
-            ("HsaNodeProperties", size_of::<HsaNodeProperties>(), sizes.SizeOfHsaNodeProperties),
-            ("HsaHandleImportDesc", IMPORT_DESCRIPTOR, sizes.SizeOfHsaExternalHandleDesc),
-        ] {
-            let theirs = usize::from(theirs);
-            if theirs != 0 && theirs != ours {
-                return Err(Error::Mismatch { structure, ours, theirs });
-            }
-        }
-        Ok(())
+        process::announce(caller.module(), &sizes)
     }
 }

@@ -4,12 +4,14 @@
 //! happens here. Every export is made by [`exports!`], which gives it its symbol version, a panic barrier and the one
 //! log line of a failure. May call: `process`, `abi`.
 
+#[cfg(not(libhsakmt))]
 mod abi_check;
 mod debug;
 mod openclose;
 mod status;
 mod topology;
 
+#[cfg(not(libhsakmt))]
 pub use abi_check::*;
 pub use debug::*;
 pub use openclose::*;
@@ -19,6 +21,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::abi::HSAKMT_STATUS;
+use crate::abi::generation::Generation;
+use crate::platform::caller::{self, Frame, Module};
 use crate::process::{self, Error, Level};
 
 /// Declares exports: `fn name(Arg: Type, ...) { body }`, or with `-> Type` where the call returns something other
@@ -59,6 +63,74 @@ macro_rules! exports {
     }};
 }
 pub(crate) use exports;
+
+/// [`exports!`] for what must know who calls: the first parameter is `caller: Caller` and no part of the C prototype.
+///
+/// On x86-64 the export is a stub that saves the registers and passes their address behind the arguments.
+macro_rules! caller_exports {
+    ($($(#[$doc:meta])* fn $name:ident($caller:ident: Caller $(, $arg:ident: $type:ty)* $(,)?) $body:block)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Safety
+            /// Each pointer is NULL or valid for what its type and the count beside it say, as C requires.
+            #[allow(non_snake_case)]
+            #[unsafe(no_mangle)]
+            #[cfg(target_arch = "x86_64")]
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name($($arg: $type),*) -> $crate::abi::HSAKMT_STATUS {
+                $crate::ffi::caller_exports!(@inner $name, $caller, [$($arg: $type),*], [$($type),*] $body);
+                core::arch::naked_asm!(
+                    concat!(".symver ", stringify!($name), ", ", stringify!($name), "@@HSAKMT_1"),
+                    "push r15", "push r14", "push r13", "push r12", "push r11", "push r10", "push r9", "push r8",
+                    "push rbp", "push rdi", "push rsi", "push rdx", "push rcx", "push rbx", "push rax",
+                    "mov r9, rsp",
+                    "call {inner}",
+                    "add rsp, 120",
+                    "ret",
+                    inner = sym inner,
+                )
+            }
+        )*
+    };
+    (@inner $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], [$a:ty] $body:block) => {
+        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _2: usize, _3: usize, _4: usize, _5: usize], $body);
+    };
+    (@inner $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], [$a:ty, $b:ty] $body:block) => {
+        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _3: usize, _4: usize, _5: usize], $body);
+    };
+    (@inner $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], [$a:ty, $b:ty, $c:ty] $body:block) => {
+        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _4: usize, _5: usize], $body);
+    };
+    (@inner $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], [$a:ty, $b:ty, $c:ty, $d:ty] $body:block) => {
+        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _5: usize], $body);
+    };
+    (@body $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], $body:block) => {
+        extern "C" fn inner($($arg: $type,)* frame: &$crate::platform::caller::Frame) -> $crate::abi::HSAKMT_STATUS {
+            let $caller = $crate::ffi::Caller { frame, entry: $name as *const () as usize };
+            $crate::ffi::barrier(stringify!($name), || $crate::ffi::exports!(@run $body))
+        }
+    };
+}
+pub(crate) use caller_exports;
+
+/// Who called an export.
+struct Caller<'a> {
+    frame: &'a Frame,
+    entry: usize,
+}
+
+impl Caller<'_> {
+    /// The calling module, where it can be told.
+    fn module(&self) -> Option<Module> {
+        caller::module(self.frame, self.entry)
+    }
+
+    /// The layouts that the caller was built with.
+    fn generation(&self) -> Generation {
+        process::generation(|| self.module())
+    }
+}
 
 /// What an export returns, made from the status of a failure.
 trait Returned {
@@ -111,6 +183,16 @@ impl<T: Copy> Out<T> {
     unsafe fn write_at(&self, index: usize, value: T) {
         // SAFETY: the caller promises that the element exists.
         unsafe { self.0.add(index).write_unaligned(value) };
+    }
+
+    /// Writes element `index` of an array in the form that the caller has of it: elements are as far apart as the
+    /// image is long.
+    ///
+    /// # Safety
+    /// The array must have more than `index` elements of that form.
+    unsafe fn write_image(&self, index: usize, image: &[u8]) {
+        // SAFETY: the caller promises that the element exists.
+        unsafe { self.0.cast::<u8>().add(index * image.len()).copy_from_nonoverlapping(image.as_ptr(), image.len()) };
     }
 }
 

@@ -19,7 +19,7 @@ pub fn of(error: &Error) -> HSAKMT_STATUS {
         Error::NoReference | Error::Null(_) | Error::Argument(_) => HSAKMT_STATUS_INVALID_PARAMETER,
         Error::TooManyReferences => HSAKMT_STATUS_OUT_OF_RESOURCES,
         Error::Busy(_) => HSAKMT_STATUS_UNAVAILABLE,
-        Error::Mismatch { .. } => HSAKMT_STATUS_DRIVER_MISMATCH,
+        Error::Mismatch(_) => HSAKMT_STATUS_DRIVER_MISMATCH,
         Error::NotSupported(_) => HSAKMT_STATUS_NOT_SUPPORTED,
     }
 }

@@ -1,6 +1,6 @@
 //! The snapshot and its getters (dxg.md 2.1 and 2.5).
 
-use super::{Out, exports};
+use super::{Out, caller_exports, exports};
 use crate::abi::*;
 use crate::process::{self, Error};
 
@@ -33,16 +33,6 @@ exports! {
         process::release()
     }
 
-    /// Writes the properties of a node. INVALID_NODE_UNIT without a snapshot or for a number that is no node.
-    fn hsaKmtGetNodeProperties(NodeId: HSAuint32, NodeProperties: *mut HsaNodeProperties) {
-        // SAFETY: the pointer is the caller's, for one structure.
-        let out = unsafe { Out::new("NodeProperties", NodeProperties) }?;
-        process::with_snapshot(|snapshot| {
-            out.write(snapshot.node(NodeId)?.properties);
-            Ok(())
-        })
-    }
-
     /// Writes the first `NumBanks` memory banks of a node; banks beyond those it has are zeroed.
     fn hsaKmtGetNodeMemoryProperties(
         NodeId: HSAuint32,
@@ -56,48 +46,8 @@ exports! {
             let count = at_most(NumBanks, banks.len() + SURPLUS_BANKS, "memory banks")?;
             let padding = std::iter::repeat(HsaMemoryProperties::ZERO);
             for (index, bank) in banks.iter().copied().chain(padding).take(count).enumerate() {
-                // SAFETY: `index` is below `count`, which is the caller's own.
+                // SAFETY: `index` is below `count`, which is the caller's own; banks have had one form only.
                 unsafe { out.write_at(index, bank) };
-            }
-            Ok(())
-        })
-    }
-
-    /// Writes the first `NumCaches` caches of a node; INVALID_PARAMETER when it has fewer. `ProcessorId` is not used.
-    fn hsaKmtGetNodeCacheProperties(
-        NodeId: HSAuint32,
-        ProcessorId: HSAuint32,
-        NumCaches: HSAuint32,
-        CacheProperties: *mut HsaCacheProperties,
-    ) {
-        let _ = ProcessorId;
-        // SAFETY: the pointer is the caller's, for `NumCaches` structures.
-        let out = unsafe { Out::new("CacheProperties", CacheProperties) }?;
-        process::with_snapshot(|snapshot| {
-            let caches = &snapshot.node(NodeId)?.caches;
-            let count = at_most(NumCaches, caches.len(), "caches")?;
-            for (index, cache) in caches[..count].iter().enumerate() {
-                // SAFETY: `index` is below `count`, which is the caller's own.
-                unsafe { out.write_at(index, *cache) };
-            }
-            Ok(())
-        })
-    }
-
-    /// Writes the first `NumIoLinks` links that start at a node; INVALID_PARAMETER when it has fewer.
-    fn hsaKmtGetNodeIoLinkProperties(
-        NodeId: HSAuint32,
-        NumIoLinks: HSAuint32,
-        IoLinkProperties: *mut HsaIoLinkProperties,
-    ) {
-        // SAFETY: the pointer is the caller's, for `NumIoLinks` structures.
-        let out = unsafe { Out::new("IoLinkProperties", IoLinkProperties) }?;
-        process::with_snapshot(|snapshot| {
-            let links = &snapshot.node(NodeId)?.links;
-            let count = at_most(NumIoLinks, links.len(), "links")?;
-            for (index, link) in links[..count].iter().enumerate() {
-                // SAFETY: `index` is below `count`, which is the caller's own.
-                unsafe { out.write_at(index, *link) };
             }
             Ok(())
         })
@@ -111,6 +61,64 @@ exports! {
         process::with_snapshot(|snapshot| {
             let khz = snapshot.node(NodeId)?.properties.WallClockKHz;
             out.write(khz.saturating_mul(1000));
+            Ok(())
+        })
+    }
+}
+
+caller_exports! {
+    /// Writes the properties of a node. INVALID_NODE_UNIT without a snapshot or for a number that is no node.
+    fn hsaKmtGetNodeProperties(caller: Caller, NodeId: HSAuint32, NodeProperties: *mut HsaNodeProperties) {
+        // SAFETY: the pointer is the caller's, for one structure.
+        let out = unsafe { Out::new("NodeProperties", NodeProperties) }?;
+        process::with_snapshot(|snapshot| {
+            let image = caller.generation().node(&snapshot.node(NodeId)?.properties);
+            // SAFETY: the caller has one structure of its own form.
+            unsafe { out.write_image(0, image.as_ref()) };
+            Ok(())
+        })
+    }
+
+    /// Writes the first `NumCaches` caches of a node; INVALID_PARAMETER when it has fewer. `ProcessorId` is not used.
+    fn hsaKmtGetNodeCacheProperties(
+        caller: Caller,
+        NodeId: HSAuint32,
+        ProcessorId: HSAuint32,
+        NumCaches: HSAuint32,
+        CacheProperties: *mut HsaCacheProperties,
+    ) {
+        let _ = ProcessorId;
+        // SAFETY: the pointer is the caller's, for `NumCaches` structures.
+        let out = unsafe { Out::new("CacheProperties", CacheProperties) }?;
+        process::with_snapshot(|snapshot| {
+            let caches = &snapshot.node(NodeId)?.caches;
+            let count = at_most(NumCaches, caches.len(), "caches")?;
+            let generation = caller.generation();
+            for (index, cache) in caches[..count].iter().enumerate() {
+                // SAFETY: `index` is below `count`, which is the caller's own.
+                unsafe { out.write_image(index, generation.cache(cache).as_ref()) };
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes the first `NumIoLinks` links that start at a node; INVALID_PARAMETER when it has fewer.
+    fn hsaKmtGetNodeIoLinkProperties(
+        caller: Caller,
+        NodeId: HSAuint32,
+        NumIoLinks: HSAuint32,
+        IoLinkProperties: *mut HsaIoLinkProperties,
+    ) {
+        // SAFETY: the pointer is the caller's, for `NumIoLinks` structures.
+        let out = unsafe { Out::new("IoLinkProperties", IoLinkProperties) }?;
+        process::with_snapshot(|snapshot| {
+            let links = &snapshot.node(NodeId)?.links;
+            let count = at_most(NumIoLinks, links.len(), "links")?;
+            let generation = caller.generation();
+            for (index, link) in links[..count].iter().enumerate() {
+                // SAFETY: `index` is below `count`, which is the caller's own.
+                unsafe { out.write_image(index, generation.link(link).as_ref()) };
+            }
             Ok(())
         })
     }

@@ -5,6 +5,7 @@
 //! what it is told arrives in [`Options`], what went wrong leaves in its errors and in [`Skipped`].
 //! May call: `abi`, `asic`.
 
+pub mod caller;
 pub mod dxg;
 pub mod host;
 pub mod kfd;

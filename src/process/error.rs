@@ -2,6 +2,7 @@
 
 use super::log::Level;
 use super::settings::BadOverride;
+use crate::abi::generation::UnknownSize;
 use crate::{platform, topology};
 
 /// Why a call of the API fails.
@@ -50,16 +51,9 @@ pub enum Error {
     /// An argument is out of range.
     #[error("{0}")]
     Argument(String),
-    /// The caller was built against a structure of another size.
-    #[error("{structure} has {ours} bytes here and {theirs} in the caller")]
-    Mismatch {
-        /// Name of the structure.
-        structure: &'static str,
-        /// Our size.
-        ours: usize,
-        /// The size announced.
-        theirs: usize,
-    },
+    /// The caller was built against a structure that no release has.
+    #[error("no release has {} of {} bytes", .0.structure, .0.size)]
+    Mismatch(UnknownSize),
     /// The platform cannot do it.
     #[error("not supported: {0}")]
     NotSupported(&'static str),
@@ -75,7 +69,7 @@ impl Error {
             | Self::Busy(_)
             | Self::Close(_)
             | Self::Platform(_)
-            | Self::Mismatch { .. } => Level::Error,
+            | Self::Mismatch(_) => Level::Error,
             Self::NotSupported(_) => Level::Info,
             _ => Level::Warning,
         }

@@ -9,6 +9,7 @@
 
 mod error;
 mod fork;
+mod generations;
 mod log;
 mod session;
 mod settings;
@@ -23,8 +24,11 @@ pub use log::Level;
 pub use session::{Opened, Session};
 
 use self::fork::{InheritedFile, References};
+use self::generations::Generations;
 use self::log::Log;
-use crate::abi::{HsaSystemProperties, HsaVersionInfo};
+use crate::abi::generation::Generation;
+use crate::abi::{HsaStructureSizes, HsaSystemProperties, HsaVersionInfo};
+use crate::platform::caller::Module;
 use crate::platform::dxg::dxcore::Lookup;
 use crate::platform::os::{Claim, ForkMark};
 use crate::platform::{Device, os};
@@ -41,6 +45,7 @@ pub struct Process {
     abandoned: AtomicPtr<Session>,
     handlers: OnceLock<bool>,
     embedded: OnceLock<Lookup>,
+    generations: Generations,
     log: Log,
 }
 
@@ -53,6 +58,7 @@ static PROCESS: Process = Process {
     abandoned: AtomicPtr::new(std::ptr::null_mut()),
     handlers: OnceLock::new(),
     embedded: OnceLock::new(),
+    generations: Generations::new(),
     log: Log::new(),
 };
 
@@ -132,6 +138,16 @@ pub fn log(level: Level, function: &str, text: std::fmt::Arguments<'_>) {
 /// For tools that emulate a WSL machine inside their own process; takes effect at the next first open.
 pub fn embed_dxcore(lookup: Lookup) -> bool {
     PROCESS.embedded.set(lookup).is_ok()
+}
+
+/// The layouts that the calling module was built with; `module` finds it out.
+pub fn generation(module: impl FnOnce() -> Option<Module>) -> Generation {
+    PROCESS.generations.of(module)
+}
+
+/// Serves the calls of `module` with the structure sizes that it announces, from now on.
+pub fn announce(module: Option<Module>, sizes: &HsaStructureSizes) -> Result<(), Error> {
+    PROCESS.generations.announce(module, sizes).map_err(Error::Mismatch)
 }
 
 /// Fails unless the device is open in this process (dxg.md 0, "open gate").

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::log;
+use crate::abi::generation::Generation;
 use crate::platform::{GfxVersion, Host, Options, os};
 
 /// What the environment said at the first open (dxg.md 1.4).
@@ -85,6 +86,11 @@ const GFX_OVERRIDE: &str = "HSA_OVERRIDE_GFX_VERSION";
 
 fn required_version(name: &str, value: String) -> Result<GfxVersion, BadOverride> {
     gfx_version(&value).ok_or_else(|| BadOverride { name: name.to_owned(), value })
+}
+
+/// `ROCDXG_ABI`, where it names a release.
+pub fn forced_generation() -> Option<Generation> {
+    Generation::named(text("ROCDXG_ABI")?.trim())
 }
 
 /// The value of a variable; empty counts as unset, what is not UTF-8 is replaced.

@@ -70,6 +70,18 @@ static inline uint64_t kernel_calls(void)
     return count(NULL);
 }
 
+/* Announces the structures of the headers that this program is built with, as every user of newer ones does. */
+__attribute__((constructor)) static inline void announce(void)
+{
+    HsaStructureSizes sizes = {
+        .StructureSizes = sizeof sizes,
+        .SizeOfHsaNodeProperties = sizeof(HsaNodeProperties),
+        .SizeOfHsaExternalHandleDesc = sizeof(HsaHandleImportDesc),
+        .Reserved = { sizeof(HsaCacheProperties) },
+    };
+    CHECK_EQ(DxgAbiCheck(&sizes), OK);
+}
+
 static inline HSAKMT_STATUS acquire(void)
 {
     HsaSystemProperties properties;

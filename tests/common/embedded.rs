@@ -20,6 +20,7 @@ impl Machine {
     pub fn named(name: &str) -> Self {
         let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         rocdxg::process::embed_dxcore(dxcore::lookup);
+        announce();
         // What a test that failed half-way left behind.
         while close() == HSAKMT_STATUS_SUCCESS {}
         control::set_machine(name).expect("the machine exists and nothing is alive");
@@ -42,6 +43,18 @@ impl Drop for Machine {
             unsafe { std::env::remove_var(variable) };
         }
     }
+}
+
+/// Announces the newest structures, which are those of this test.
+fn announce() {
+    let mut sizes = HsaStructureSizes {
+        StructureSizes: size_of::<HsaStructureSizes>() as u16,
+        SizeOfHsaNodeProperties: size_of::<HsaNodeProperties>() as u16,
+        SizeOfHsaExternalHandleDesc: size_of::<HsaHandleImportDesc>() as u16,
+        Reserved: [size_of::<HsaCacheProperties>() as u16, 0, 0, 0, 0],
+    };
+    // SAFETY: `sizes` is one structure.
+    assert_eq!(unsafe { DxgAbiCheck(&mut sizes) }, HSAKMT_STATUS_SUCCESS);
 }
 
 /// `hsaKmtOpenKFD`.

@@ -287,7 +287,8 @@ pub fn items(source: &str) -> syn::Result<Vec<Declared>> {
     Ok(found)
 }
 
-/// The functions inside `exports! { ... }` of one file of `src/ffi`.
+/// The functions inside `exports! { ... }` and `caller_exports! { ... }` of one file of `src/ffi`; the parameter that
+/// names the caller is no part of a prototype.
 pub fn exports(source: &str) -> syn::Result<Vec<syn::ItemFn>> {
     let all = |input: ParseStream<'_>| {
         let mut functions = Vec::new();
@@ -299,12 +300,20 @@ pub fn exports(source: &str) -> syn::Result<Vec<syn::ItemFn>> {
     let mut found = Vec::new();
     for item in syn::parse_file(source)?.items {
         if let Item::Macro(item) = item
-            && item.mac.path.is_ident("exports")
+            && (item.mac.path.is_ident("exports") || item.mac.path.is_ident("caller_exports"))
         {
             found.extend(Parser::parse2(all, item.mac.tokens)?);
         }
     }
+    for function in &mut found {
+        let inputs = std::mem::take(&mut function.sig.inputs);
+        function.sig.inputs = inputs.into_iter().filter(|input| !is_caller(input)).collect();
+    }
     Ok(found)
+}
+
+fn is_caller(input: &syn::FnArg) -> bool {
+    matches!(input, syn::FnArg::Typed(typed) if matches!(&*typed.ty, syn::Type::Path(path) if path.path.is_ident("Caller")))
 }
 
 /// The modules of which a `mod.rs` re-exports everything with `pub use { a::*, b::* };`, in order.

@@ -57,6 +57,14 @@ fn accept(call: &'static str, status: HSAKMT_STATUS) -> Result<(), Refused> {
 
 /// Reads everything that the C API tells. Whatever happens, each reference taken is given back.
 pub fn read() -> Result<Reading, Refused> {
+    let mut sizes = HsaStructureSizes {
+        StructureSizes: size_of::<HsaStructureSizes>() as u16,
+        SizeOfHsaNodeProperties: size_of::<HsaNodeProperties>() as u16,
+        SizeOfHsaExternalHandleDesc: size_of::<HsaHandleImportDesc>() as u16,
+        Reserved: [size_of::<HsaCacheProperties>() as u16, 0, 0, 0, 0],
+    };
+    // SAFETY: the pointer is to a live structure.
+    accept("DxgAbiCheck", unsafe { ffi::DxgAbiCheck(&mut sizes) })?;
     // SAFETY: the call has no arguments.
     accept("hsaKmtOpenKFD", unsafe { ffi::hsaKmtOpenKFD() })?;
     let reading = read_opened();
