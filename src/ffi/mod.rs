@@ -4,14 +4,12 @@
 //! happens here. Every export is made by [`exports!`], which gives it its symbol version, a panic barrier and the one
 //! log line of a failure. May call: `process`, `abi`.
 
-#[cfg(not(libhsakmt))]
 mod abi_check;
 mod debug;
 mod openclose;
 mod status;
 mod topology;
 
-#[cfg(not(libhsakmt))]
 pub use abi_check::*;
 pub use debug::*;
 pub use openclose::*;

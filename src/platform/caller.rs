@@ -38,28 +38,34 @@ pub struct Module {
     pub start: usize,
 }
 
-/// What tells a module from another that is loaded later at the same place: its ELF header, which says how long the
-/// file is and where the program begins, and a sum of the notes that hold its build id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What tells a module from another that is loaded later at the same place: its ELF and program headers, which say how
+/// large the file and each part of it are, and its notes, among which is the build id.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    header: [u8; 64],
-    notes: u64,
+    headers: Vec<u8>,
+    /// Address and contents of each run of notes.
+    notes: Vec<(usize, Vec<u8>)>,
 }
 
 impl Module {
     /// Its identity; `None` when it has no headers that can be read.
     pub fn identity(&self) -> Option<Identity> {
-        const STEP: usize = 4;
-        const MOST: usize = 256;
         let object = Object::at(self.start)?;
-        let mut notes = 0xcbf2_9ce4_8422_2325_u64;
-        for segment in object.headers().filter(|s| s.kind == libc::PT_NOTE) {
-            for at in (segment.start..segment.end).step_by(STEP).take(MOST / STEP) {
-                let word = object.read::<STEP>(at).map_or(0, u32::from_le_bytes);
-                notes = (notes ^ u64::from(word)).wrapping_mul(0x100_0000_01b3);
-            }
-        }
-        Some(Identity { header: object.head(0)?, notes })
+        let headers = object.bytes(self.start, object.headers_end()?)?.to_vec();
+        let notes = object.headers().filter(|s| s.kind == libc::PT_NOTE);
+        let mapped = |s: Segment| Some((s.start, object.bytes(s.start, s.end - s.start)?.to_vec()));
+        Some(Identity { headers, notes: notes.filter_map(mapped).collect() })
+    }
+
+    /// Whether the module is still the one with that identity.
+    pub fn is(&self, identity: &Identity) -> bool {
+        let same = |start: usize, known: &[u8]| {
+            // SAFETY: the headers lie in the first page of the object at `start`, which is loaded, as one of its
+            // functions is calling; and where they are the same, so are the places of the notes.
+            let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, known.len()) };
+            bytes == known
+        };
+        same(self.start, &identity.headers) && identity.notes.iter().all(|(start, notes)| same(*start, notes))
     }
 }
 
@@ -67,7 +73,7 @@ impl Module {
 pub fn module(frame: &Frame, entry: usize) -> Option<Module> {
     let after = frame.return_address;
     let caller = Object::at(after)?;
-    let code: [u8; 7] = caller.read(after.checked_sub(7)?)?;
+    let code: [u8; 7] = caller.code_before(after)?;
     // The ways to read the bytes before the return address as a call; which of them is meant, they do not say.
     let relative = || {
         let displacement = i32::from_le_bytes([code[3], code[4], code[5], code[6]]);
@@ -83,12 +89,12 @@ pub fn module(frame: &Frame, entry: usize) -> Option<Module> {
     let readings: [&dyn Fn() -> Option<usize>; 3] = [&direct, &through_slot, &through_register];
     let mut jumped = None;
     for read in readings.iter().chain(&through_memory) {
-        let Some(target) = read().map(destination) else { continue };
-        if target == entry {
+        let Some(target) = read() else { continue };
+        if target == entry || destination(target) == entry {
             return Some(Module { start: caller.start });
         }
         // Only what leads to code can be right; two such readings that disagree tell nothing.
-        match (Object::of_code(target), &jumped) {
+        match (Object::of_code(destination(target)), &jumped) {
             (None, _) => {}
             (Some(object), None) => jumped = Some(object),
             (Some(object), Some(other)) if object.start == other.start => {}
@@ -171,6 +177,13 @@ impl Object {
         Some(unsafe { ((self.start + offset) as *const [u8; N]).read_unaligned() })
     }
 
+    /// Where the program headers end, counted from the start; `None` beyond the first page.
+    fn headers_end(&self) -> Option<usize> {
+        let (table, size, count) = (self.head(32)?, self.head(54)?, self.head(56)?);
+        let length = usize::from(u16::from_le_bytes(size)).checked_mul(usize::from(u16::from_le_bytes(count)))?;
+        usize::from_le_bytes(table).checked_add(length).filter(|&end| end <= PAGE)
+    }
+
     /// The program headers, as far as they lie in the first page.
     fn headers(&self) -> impl Iterator<Item = Segment> {
         let object = *self;
@@ -196,13 +209,28 @@ impl Object {
     }
 
     /// The bytes at `address`, if all of them are mapped.
-    fn read<const N: usize>(&self, address: usize) -> Option<[u8; N]> {
-        let end = address.checked_add(N)?;
+    fn bytes<'a>(&self, address: usize, length: usize) -> Option<&'a [u8]> {
+        let end = address.checked_add(length)?;
         if !self.loaded().any(|s| s.start <= address && end <= s.end) {
             return None;
         }
-        // SAFETY: the bytes lie in one readable segment of an object that is loaded; see `head`.
-        Some(unsafe { (address as *const [u8; N]).read_unaligned() })
+        // SAFETY: the bytes lie in one readable segment of an object that is loaded; see `head`. Nobody keeps them
+        // beyond the call in which they are read.
+        Some(unsafe { std::slice::from_raw_parts(address as *const u8, length) })
+    }
+
+    /// The bytes before `after`, where a call has just been executed.
+    fn code_before<const N: usize>(&self, after: usize) -> Option<[u8; N]> {
+        let first = after.checked_sub(N)?;
+        if (after - 1) / PAGE != first / PAGE {
+            return self.read(first);
+        }
+        // SAFETY: the last of the bytes was executed, and all of them are in its page.
+        Some(unsafe { (first as *const [u8; N]).read_unaligned() })
+    }
+
+    fn read<const N: usize>(&self, address: usize) -> Option<[u8; N]> {
+        self.bytes(address, N)?.try_into().ok()
     }
 }
 
@@ -351,8 +379,9 @@ mod tests {
         let there = Object::at(destination(libc::getpid as unsafe extern "C" fn() -> i32 as usize)).expect("libc");
         assert_ne!(here.start, there.start);
         let identity = |object: &Object| Module { start: object.start }.identity().expect("it has headers");
-        assert_eq!(identity(&here), identity(&here));
-        assert_ne!(identity(&here), identity(&there));
+        let module = |object: &Object| Module { start: object.start };
+        assert!(module(&here).is(&identity(&here)) && module(&there).is(&identity(&there)));
+        assert!(!module(&here).is(&identity(&there)));
         assert!(Object::at(0x10).is_none());
     }
 

@@ -2,10 +2,9 @@
 //!
 //! What a module announces is true of its code, so it holds in fork children too, whatever becomes of the session.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
-use std::sync::Arc;
 
 use super::settings;
 use crate::abi::HsaStructureSizes;
@@ -52,7 +51,7 @@ impl Generations {
         let known = announced.iter().find(|known| known.module == module);
         // Another module may have been loaded where the one that announced was.
         match known {
-            Some(known) if module.identity() == Some(known.identity) => known.generation,
+            Some(known) if module.is(&known.identity) => known.generation,
             _ => SILENT,
         }
     }
