@@ -1,6 +1,7 @@
 //! The session: the open platform, its devices and the snapshot that all users of the process share.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicPtr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub struct Session {
     snapshot: ArcSwapOption<Snapshot>,
     loader: LoaderGate,
     failure: Mutex<Option<String>>,
+    /// The session of the process that this one was forked from; see [`Process`].
+    _parent: AtomicPtr<Session>,
 }
 
 /// Where the state is.
@@ -87,6 +90,11 @@ fn thread_number() -> usize {
 }
 
 impl Session {
+    /// A session of this process, which leaves that of its parent where it is.
+    pub(super) fn after(parent: *mut Self) -> Self {
+        Self { _parent: AtomicPtr::new(parent), ..Self::default() }
+    }
+
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
