@@ -5,16 +5,34 @@
 //! log line of a failure. May call: `process`, `abi`.
 
 mod abi_check;
+mod checks;
+mod counters;
 mod debug;
+mod drm;
+mod events;
+mod memory;
 mod openclose;
+mod queues;
+mod sharing;
+mod smi;
 mod status;
+mod svm;
 mod topology;
 
 pub use abi_check::*;
+pub use counters::*;
 pub use debug::*;
+pub use drm::*;
+pub use events::*;
+pub use memory::*;
 pub use openclose::*;
+pub use queues::*;
+pub use sharing::*;
+pub use smi::*;
+pub use svm::*;
 pub use topology::*;
 
+use std::ffi::c_int;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -63,6 +81,13 @@ pub(crate) use exports;
 /// What an export returns, made from the status of a failure.
 trait Returned {
     fn failed(status: HSAKMT_STATUS) -> Self;
+}
+
+/// The calls in the place of libdrm return an errno.
+impl Returned for c_int {
+    fn failed(status: HSAKMT_STATUS) -> Self {
+        status::errno(status)
+    }
 }
 
 impl Returned for HSAKMT_STATUS {
