@@ -129,6 +129,12 @@ impl<T: Copy> Out<T> {
         unsafe { self.0.write_unaligned(value) };
     }
 
+    /// Fills the place with zeros, padding included.
+    fn clear(&self) {
+        // SAFETY: `new` requires room for one `T`, and bytes need no alignment.
+        unsafe { self.0.cast::<u8>().write_bytes(0, size_of::<T>()) };
+    }
+
     /// Writes element `index` of an array.
     ///
     /// # Safety

@@ -21,11 +21,11 @@ fn gpu(id: u32) -> Result<(), Error> {
 }
 
 /// The calls that fill one structure: it is zero after every failure but those of the arguments.
-fn zeroed<T: Plain>(id: u32, info: *mut T) -> Result<(), Error> {
+fn zeroed<T: Copy>(id: u32, info: *mut T) -> Result<(), Error> {
     // SAFETY: the pointer is the caller's, for one structure.
     let out = unsafe { Out::new("the output", info) }?;
     gpu(id)?;
-    out.write(T::ZERO);
+    out.clear();
     not_supported(NOT_BUILT)
 }
 
@@ -50,16 +50,15 @@ exports! {
         let out = unsafe { Out::new("info", info) }?;
         gpu(node_id)?;
         // SAFETY: as above, and not NULL; every known form of the structure starts with 4 bytes.
+        let size = unsafe { Out::new("info", info.cast::<u32>()) }?;
+        let needed = size_of::<rocdxg_smi_device_info_t>();
+        // SAFETY: as above.
         let given = unsafe { info.cast::<u32>().read_unaligned() };
-        let struct_size = size_of::<rocdxg_smi_device_info_t>() as u32;
-        if given != struct_size {
-            return Err(Error::TooSmall {
-                what: "rocdxg_smi_device_info_t",
-                needed: struct_size as usize,
-                given: given as usize,
-            });
+        if given as usize != needed {
+            return Err(Error::TooSmall { what: "rocdxg_smi_device_info_t", needed, given: given as usize });
         }
-        out.write(rocdxg_smi_device_info_t { struct_size, ..rocdxg_smi_device_info_t::ZERO });
+        out.clear();
+        size.write(given);
         not_supported(NOT_BUILT)
     }
 
