@@ -8,20 +8,28 @@ mod kfd_tree;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use kfd_tree::{CAPTURED, Tree};
 use rocdxg::abi::{HSA_CAPABILITY, HSA_ENGINE_ID, HSA_ENGINE_VERSION, HSA_IOLINK_TYPE_XGMI};
 use rocdxg::topology::{Snapshot, read_tree};
 
-fn snapshot(tree: &Tree) -> Snapshot {
+fn read(tree: &Tree) -> Snapshot {
     read_tree(tree.path()).expect("a captured tree is readable")
+}
+
+/// The snapshot of a captured tree; each is unpacked once.
+fn snapshot(name: &str) -> &'static Snapshot {
+    static ALL: LazyLock<BTreeMap<&str, Snapshot>> =
+        LazyLock::new(|| CAPTURED.iter().map(|name| (*name, read(&Tree::captured(name)))).collect());
+    &ALL[name]
 }
 
 /// `ROCDXG_BLESS=1` rewrites the files; what changed is then to be checked against the trees.
 #[test]
 fn captured_trees_match_their_golden_files() {
     for name in CAPTURED {
-        let text = dump::dump(&snapshot(&Tree::captured(name)));
+        let text = dump::dump(snapshot(name));
         serde_json::from_str::<serde_json::Value>(&text).expect("the dump is JSON");
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/kfd/{name}.json"));
         if std::env::var_os("ROCDXG_BLESS").is_some() {
@@ -65,7 +73,7 @@ fn every_field_of_every_node_is_what_the_tree_says() {
     let mut nodes_compared = 0;
     for name in CAPTURED {
         let tree = Tree::captured(name);
-        let found = snapshot(&tree);
+        let found = read(&tree);
         let folders = node_folders(tree.path());
         assert_eq!(found.nodes.len(), folders.len(), "{name}");
         assert_eq!(found.system.NumNodes as usize, folders.len(), "{name}");
@@ -227,7 +235,7 @@ fn gpu(snapshot: &Snapshot, node: usize) -> (String, String, String, u32, u32) {
 #[test]
 fn names_versions_and_sizes_of_the_captured_gpus() {
     let expect = |name: &str, node: usize, gfx: &str, amd: &str, marketing: &str, cus: u32, vgpr: u32| {
-        let found = gpu(&snapshot(&Tree::captured(name)), node);
+        let found = gpu(snapshot(name), node);
         assert_eq!(found, (gfx.into(), amd.into(), marketing.into(), cus, vgpr), "{name} node {node}");
     };
     expect("vega10-1gpu-captured", 1, "9.0.0", "Vega10", "", 64, 0x40000);
@@ -241,7 +249,7 @@ fn names_versions_and_sizes_of_the_captured_gpus() {
 
 #[test]
 fn the_mi210_machine_has_two_groups_of_four_behind_two_sockets() {
-    let snapshot = snapshot(&Tree::captured("mi210-8gpu-xgmi"));
+    let snapshot = snapshot("mi210-8gpu-xgmi");
     let is_gpu = |node: &usize| snapshot.nodes[*node].properties.NumFComputeCores != 0;
     assert_eq!((0..10).filter(|node| !is_gpu(node)).collect::<Vec<_>>(), [0, 1]);
     assert_eq!((0..10).filter(is_gpu).count(), 8);
@@ -262,7 +270,7 @@ fn the_mi210_machine_has_two_groups_of_four_behind_two_sockets() {
 
 #[test]
 fn the_vega10_machine_has_one_gpu_and_says_why_the_copy_is_none() {
-    let snapshot = snapshot(&Tree::captured("vega10-1gpu-captured"));
+    let snapshot = snapshot("vega10-1gpu-captured");
     assert_eq!(snapshot.nodes.len(), 2);
     assert_eq!(snapshot.skipped.len(), 1);
     assert_eq!(snapshot.skipped[0].what, "nodes/2 (gpu_id 13261)");
@@ -273,7 +281,7 @@ fn the_vega10_machine_has_one_gpu_and_says_why_the_copy_is_none() {
 #[test]
 fn partitions_are_told_apart_by_function_and_apus_by_domain() {
     for name in ["mi308-partitioned", "mi300-cpx", "mi300a-4apu-partial"] {
-        let snapshot = snapshot(&Tree::captured(name));
+        let snapshot = snapshot(name);
         let gpus = snapshot.nodes.iter().filter(|node| node.properties.NumFComputeCores != 0);
         let places = gpus.map(|node| (node.properties.Domain, node.properties.LocationId)).collect::<Vec<_>>();
         let mut distinct = places.clone();

@@ -18,8 +18,8 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use crate::abi::{
-    HsaCacheProperties, HsaIoLinkProperties, HsaMemoryProperties, HsaNodeProperties, HsaSystemProperties,
-    HsaVersionInfo,
+    HSA_ENGINE_ID, HsaCacheProperties, HsaIoLinkProperties, HsaMemoryProperties, HsaNodeProperties,
+    HsaSystemProperties, HsaVersionInfo,
 };
 
 pub use host::Host;
@@ -33,6 +33,16 @@ pub struct GfxVersion {
     pub minor: u8,
     /// Stepping.
     pub stepping: u8,
+}
+
+impl GfxVersion {
+    /// `engine` with this version; its firmware version stays.
+    pub fn in_engine_id(self, engine: HSA_ENGINE_ID) -> HSA_ENGINE_ID {
+        engine
+            .with(HSA_ENGINE_ID::Major, self.major.into())
+            .with(HSA_ENGINE_ID::Minor, self.minor.into())
+            .with(HSA_ENGINE_ID::Stepping, self.stepping.into())
+    }
 }
 
 /// What the environment asks of a platform; read in one place, `process::settings`.

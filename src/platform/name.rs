@@ -27,9 +27,9 @@ pub fn ascii(name: &str) -> [u8; 64] {
     out
 }
 
-/// "GFX" and six lower-case hexadecimal digits: major, minor, stepping (dxg.md 2.4).
-pub fn gfx(version: GfxVersion) -> [u8; 64] {
-    ascii(&format!("GFX{:02x}{:02x}{:02x}", version.major, version.minor, version.stepping))
+/// "GFX" and six lower-case hexadecimal digits: major, minor, stepping (dxg.md 2.4, kfd.md 2.4).
+pub fn numbered(version: GfxVersion) -> String {
+    format!("GFX{:02x}{:02x}{:02x}", version.major, version.minor, version.stepping)
 }
 
 #[cfg(test)]
@@ -46,6 +46,6 @@ mod tests {
 
     #[test]
     fn gfx90a_is_spelled_in_hexadecimal() {
-        assert_eq!(&gfx(GfxVersion { major: 9, minor: 0, stepping: 10 })[..10], b"GFX09000a\0");
+        assert_eq!(numbered(GfxVersion { major: 9, minor: 0, stepping: 10 }), "GFX09000a");
     }
 }

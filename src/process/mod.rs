@@ -14,6 +14,7 @@ mod session;
 mod settings;
 
 use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
@@ -37,6 +38,8 @@ pub struct Process {
     opens: References,
     snapshots: References,
     inherited_file: InheritedFile,
+    /// The parent's session, never read: kept so that leak checkers find it reachable.
+    abandoned: AtomicPtr<Session>,
     handlers: OnceLock<bool>,
     embedded: OnceLock<Lookup>,
     log: Log,
@@ -48,6 +51,7 @@ static PROCESS: Process = Process {
     opens: References::new(),
     snapshots: References::new(),
     inherited_file: InheritedFile::new(),
+    abandoned: AtomicPtr::new(std::ptr::null_mut()),
     handlers: OnceLock::new(),
     embedded: OnceLock::new(),
     log: Log::new(),
@@ -67,7 +71,9 @@ impl Process {
         if self.mark.claim() == Claim::TakeOver {
             self.opens.inherit();
             self.snapshots.inherit();
-            std::mem::forget(self.session.swap(None));
+            if let Some(session) = self.session.swap(None) {
+                self.abandoned.store(Arc::into_raw(session).cast_mut(), Ordering::Release);
+            }
             self.mark.settle();
         }
     }
@@ -77,9 +83,11 @@ impl Process {
             return session;
         }
         self.log.set_threshold(settings::log_threshold());
-        self.session.rcu(|session| Some(session.clone().unwrap_or_default()));
-        // The session is only ever taken away in a child, by `take_over`.
-        self.session.load_full().unwrap_or_default()
+        let parent = self.abandoned.load(Ordering::Acquire);
+        let session = |known: &Option<Arc<Session>>| known.clone().unwrap_or_else(|| Arc::new(Session::after(parent)));
+        self.session.rcu(|known| Some(session(known)));
+        // It is only ever taken away in a child, by `take_over`.
+        session(&self.session.load_full())
     }
 
     fn is_open(&self) -> bool {

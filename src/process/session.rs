@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::RawFd;
+use std::sync::atomic::AtomicPtr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct Session {
     snapshot: ArcSwapOption<Snapshot>,
     loader: LoaderGate,
     failure: Mutex<Option<String>>,
+    /// The session of the process that this one was forked from; see [`Process`].
+    _parent: AtomicPtr<Session>,
 }
 
 /// Where the state is.
@@ -88,6 +91,11 @@ fn thread_number() -> usize {
 }
 
 impl Session {
+    /// A session of this process, which leaves that of its parent where it is.
+    pub(super) fn after(parent: *mut Self) -> Self {
+        Self { _parent: AtomicPtr::new(parent), ..Self::default() }
+    }
+
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::abi::{HSA_HEAPTYPE_SYSTEM, HsaCacheProperties, HsaCacheType, HsaMemoryProperties, HsaNodeProperties};
 use crate::platform::Node;
 use crate::platform::host::{self, Host};
+use crate::platform::name;
 use crate::platform::notes::Notes;
 
 pub use crate::platform::host::system_memory_bytes;
@@ -54,14 +55,15 @@ impl Cpus {
     pub fn read(host: &Host) -> (Self, Vec<String>) {
         let mut notes = Notes::default();
         let mut cpus = Self::default();
-        match host.read(CPUINFO, MOST_CPUINFO + 1) {
-            Ok(text) => cpus.parse(&text, &mut notes),
-            Err(error) => notes.say(error.to_string()),
+        let text = host.read(CPUINFO, MOST_CPUINFO + 1);
+        if let Ok(text) = &text {
+            cpus.parse(text, &mut notes);
         }
         cpus.count = u32::try_from(cpus.records.len()).unwrap_or(u32::MAX);
         if cpus.count == 0 {
             cpus.count = host::online_processors();
-            notes.say(format!("{CPUINFO} names no processor: {} are online", cpus.count));
+            let why = text.map_or_else(|error| error.to_string(), |_| format!("{CPUINFO} names no processor"));
+            notes.say(format!("{why}; {} are online", cpus.count));
         } else if cpus.records.values().any(|record| record.apicid.is_none()) {
             notes.say(format!("{CPUINFO}: processors without apicid are known by their processor number"));
         }
@@ -108,11 +110,12 @@ impl Cpus {
         Node { properties, banks: vec![bank], caches, links: Vec::new() }
     }
 
-    /// The NUMA node that has the CPU with this APIC id, else the one at `position` among all.
+    /// The NUMA node that has the CPU with this APIC id, else the one at `position` among those with CPUs.
     pub fn numa_node(&self, apicid: u32, position: usize) -> Option<u32> {
+        let mut with_cpus = self.numa.iter().filter(|(_, numa)| !numa.cpus.is_empty());
         let has_it = |numa: &Numa| numa.cpus.iter().any(|cpu| self.apicid(*cpu) == apicid);
-        let by_id = self.numa.iter().find(|(_, numa)| has_it(numa)).map(|(id, _)| *id);
-        by_id.or_else(|| self.numa.keys().nth(position).copied())
+        let by_id = with_cpus.clone().find(|(_, numa)| has_it(numa));
+        by_id.or_else(|| with_cpus.nth(position)).map(|(id, _)| *id)
     }
 
     /// Gives a node that the kernel describes what it does not say of CPUs: names, and caches where it lists none.
@@ -330,23 +333,8 @@ fn parse_map(text: &str) -> Option<Vec<u32>> {
 
 /// Both names of a CPU node; `AMDName` is left to the GPU where there is one.
 fn set_names(properties: &mut HsaNodeProperties, model: &str) {
-    let mut marketing = [0; 64];
-    let mut end = 0;
-    for c in model.chars() {
-        let mut units = [0; 2];
-        let units = c.encode_utf16(&mut units);
-        if end + units.len() > 63 {
-            break;
-        }
-        marketing[end..end + units.len()].copy_from_slice(units);
-        end += units.len();
-    }
-    properties.MarketingName = marketing;
+    properties.MarketingName = name::wide(model);
     if properties.DeviceId == 0 {
-        let mut name = [0; 64];
-        for (to, c) in name.iter_mut().take(63).zip(model.chars()) {
-            *to = if c.is_ascii() { c as u8 } else { b'?' };
-        }
-        properties.AMDName = name;
+        properties.AMDName = name::ascii(model);
     }
 }

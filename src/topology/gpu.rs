@@ -45,8 +45,8 @@ pub fn node(info: &GpuInfo, id: u32, cpu_mhz: u32, gfx_override: Option<GfxVersi
         NumCUPerArray: info.compute_units.checked_div(arrays).unwrap_or(0),
         NumSIMDPerCU: info.simd_per_cu,
         MaxSlotsScratchCU: if info.scratch_slots_per_cu == 0 { 32 } else { info.scratch_slots_per_cu },
-        EngineId: engine_id(info.gfx).with(HSA_ENGINE_ID::uCode, info.mec_firmware),
-        OverrideEngineId: gfx_override.map_or(HSA_ENGINE_ID(0), engine_id),
+        EngineId: info.gfx.in_engine_id(HSA_ENGINE_ID(0)).with(HSA_ENGINE_ID::uCode, info.mec_firmware),
+        OverrideEngineId: gfx_override.unwrap_or_default().in_engine_id(HSA_ENGINE_ID(0)),
         VendorId: VENDOR_AMD,
         DeviceId: info.device_id,
         LocationId: info.pci_location,
@@ -55,7 +55,7 @@ pub fn node(info: &GpuInfo, id: u32, cpu_mhz: u32, gfx_override: Option<GfxVersi
         MaxEngineClockMhzCCompute: cpu_mhz,
         DrmRenderMinor: id as i32,
         MarketingName: name::wide(&info.product_name),
-        AMDName: name::gfx(info.gfx),
+        AMDName: name::ascii(&name::numbered(info.gfx)),
         uCodeEngineVersions: HSA_ENGINE_VERSION(0).with(HSA_ENGINE_VERSION::uCodeSDMA, info.sdma_firmware),
         NumSdmaEngines: info.sdma_engines,
         NumSdmaQueuesPerEngine: 6,
@@ -74,13 +74,6 @@ pub fn node(info: &GpuInfo, id: u32, cpu_mhz: u32, gfx_override: Option<GfxVersi
         ..HsaNodeProperties::ZERO
     };
     Ok(Node { properties, banks, caches, links })
-}
-
-fn engine_id(gfx: GfxVersion) -> HSA_ENGINE_ID {
-    HSA_ENGINE_ID(0)
-        .with(HSA_ENGINE_ID::Major, gfx.major.into())
-        .with(HSA_ENGINE_ID::Minor, gfx.minor.into())
-        .with(HSA_ENGINE_ID::Stepping, gfx.stepping.into())
 }
 
 /// Vector registers of one CU. The table knows the chip; for others the rule of the WSL thunk decides, which counts

@@ -44,7 +44,7 @@ pub fn read_tree(root: &Path) -> Result<Snapshot, platform::Error> {
 pub(crate) fn from_kernel(discovery: Discovery, cpus: Option<&Cpus>) -> Snapshot {
     let Discovery { mut system, mut nodes, lacks_indirect_links, skipped, remarks, .. } = discovery;
     if let Some(cpus) = cpus {
-        // The kernel makes one node of each NUMA node, in their order, and the GPUs come after them.
+        // The kernel makes one node of each NUMA node that has CPUs, in their order.
         let with_cores = nodes.iter_mut().filter(|node| node.properties.NumCPUCores != 0);
         for (position, node) in with_cores.enumerate() {
             if let Some(numa_node) = cpus.numa_node(node.properties.CComputeIdLo, position) {

@@ -1,4 +1,5 @@
-/* Forks while four other threads are inside every call: no child hangs, and each has a fresh start. */
+/* Forks while four other threads are inside every call: no child hangs, and each has a fresh start.
+ * Arguments: number of forks, number of threads. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -8,7 +9,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-enum { THREADS = 4, PATIENCE_S = 20 };
+enum { MOST_THREADS = 4, PATIENCE_S = 20 };
 
 static atomic_int stop;
 
@@ -49,10 +50,12 @@ static void child(int opens)
 int main(int argc, char **argv)
 {
     int forks = argc > 1 ? atoi(argv[1]) : 2000;
-    pthread_t threads[THREADS];
+    int busy_threads = argc > 2 ? atoi(argv[2]) : MOST_THREADS;
+    CHECK(busy_threads <= MOST_THREADS);
+    pthread_t threads[MOST_THREADS];
     /* The handlers are there before the first fork. */
     round_trip();
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < busy_threads; i++)
         CHECK_EQ(pthread_create(&threads[i], NULL, busy, NULL), 0);
     for (int i = 0; i < forks; i++) {
         pid_t pid = fork();
@@ -66,7 +69,7 @@ int main(int argc, char **argv)
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
     stop = 1;
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < busy_threads; i++)
         CHECK_EQ(pthread_join(threads[i], NULL), 0);
     CHECK_EQ(hsaKmtCloseKFD(), CLOSED);
     CHECK_EQ(live_objects(), 0);

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,13 +26,18 @@ static void wait_for(pid_t child)
     CHECK_EQ(WEXITSTATUS(status), 0);
 }
 
-static int open_files(void)
+/* Descriptors of /dev/dxg: the thunk's own, and that of libdxcore. */
+static int device_files(void)
 {
     int count = 0;
     DIR *directory = opendir("/proc/self/fd");
     CHECK(directory);
-    while (readdir(directory))
-        count++;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        char link[300], target[PATH_MAX];
+        snprintf(link, sizeof link, "/proc/self/fd/%s", entry->d_name);
+        ssize_t length = readlink(link, target, sizeof target);
+        count += length > 4 && memcmp(target + length - 4, "/dxg", 4) == 0;
+    }
     closedir(directory);
     return count;
 }
@@ -61,7 +67,7 @@ static void child_that_opens(unsigned opens, unsigned references, int files)
     CHECK_EQ(hsaKmtAcquireSystemProperties(&system), OK);
     CHECK_EQ(hsaKmtGetNodeProperties(system.NumNodes - 1, &node), OK);
     /* The parent's device file is gone, ours is there. */
-    CHECK_EQ(open_files(), files);
+    CHECK_EQ(device_files(), files);
     for (unsigned i = 0; i < references; i++)
         CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
     for (unsigned i = 0; i < opens; i++)
@@ -89,7 +95,8 @@ int main(void)
                 /* libdxcore opens its own device file at its first call at the latest. */
                 CHECK_EQ(acquire(), OK);
                 CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
-                int files = open_files();
+                int files = device_files();
+                CHECK(files >= 1);
 
                 pid_t child = make_child(road);
                 if (child == 0) {

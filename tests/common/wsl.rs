@@ -8,6 +8,8 @@ use std::process::{Command, Output};
 
 /// A machine of `fakes/machines`, in a folder of its own that goes with it.
 pub struct Machine {
+    /// Options for the wrapper beyond its own.
+    pub wrapper_options: &'static [&'static str],
     name: String,
     folder: tempfile::TempDir,
 }
@@ -16,7 +18,7 @@ impl Machine {
     /// The machine `name`, with `/dev/dxg` and both libraries in place.
     pub fn named(name: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder for temporary files");
-        let machine = Self { name: name.to_owned(), folder };
+        let machine = Self { wrapper_options: &[], name: name.to_owned(), folder };
         for directory in [machine.root().join("dev"), machine.libraries()] {
             std::fs::create_dir_all(directory).expect("the folder is ours");
         }
@@ -69,7 +71,7 @@ impl Machine {
         let mut command = match words.next() {
             Some(first) => {
                 let mut command = Command::new(first);
-                command.args(words).arg(program);
+                command.args(words).args(self.wrapper_options).arg(program);
                 command
             }
             None => Command::new(program),

@@ -1,9 +1,9 @@
 //! What follows from the keys of a GPU node: graphics version, names, register sizes (kfd.md 2.4 "Derived").
 
-use super::super::GfxVersion;
+use super::super::{GfxVersion, name};
 use super::models;
 use super::records::NodeRecord;
-use crate::abi::{HSA_CAPABILITY, HSA_ENGINE_ID, HsaNodeProperties};
+use crate::abi::{HSA_CAPABILITY, HsaNodeProperties};
 use crate::asic;
 
 /// Register file of the scalar unit, bytes per compute unit.
@@ -23,38 +23,21 @@ pub(super) fn identify(device_id: u16, named: Option<GfxVersion>) -> Option<(Gfx
         let (major, minor, stepping) = asic::entries(device_id).next()?.gfx;
         Some(GfxVersion { major, minor, stepping })
     };
-    named.or_else(listed).map(|gfx| (gfx, numbered_name(gfx)))
-}
-
-/// The name of a GPU that is in no table.
-pub(super) fn numbered_name(gfx: GfxVersion) -> String {
-    format!("GFX{:02x}{:02x}{:02x}", gfx.major, gfx.minor, gfx.stepping)
+    named.or_else(listed).map(|gfx| (gfx, name::numbered(gfx)))
 }
 
 /// Completes the properties of a node with SIMDs.
-pub(super) fn gpu(record: &NodeRecord, gfx: GfxVersion, name: &str) -> HsaNodeProperties {
+pub(super) fn gpu(record: &NodeRecord, gfx: GfxVersion, amd_name: &str) -> HsaNodeProperties {
     let mut node = record.properties;
     // Arrays that do not divide evenly, or none: as unknown as the division.
     node.NumShaderBanks = record.array_count.checked_div(node.NumArrays).unwrap_or(0);
     node.NumXcc = node.NumXcc.max(1);
-    node.EngineId = with_version(node.EngineId, gfx);
+    node.EngineId = gfx.in_engine_id(node.EngineId);
     node.SGPRSizePerCU = SGPR_BYTES;
     node.VGPRSizePerCU = vgpr_bytes(gfx);
-    for (to, from) in node.AMDName.iter_mut().take(63).zip(name.bytes()) {
-        *to = from;
-    }
-    for (to, from) in node.MarketingName.iter_mut().take(63).zip(marketing_name(node.DeviceId).encode_utf16()) {
-        *to = from;
-    }
+    node.AMDName = name::ascii(amd_name);
+    node.MarketingName = name::wide(marketing_name(node.DeviceId));
     node
-}
-
-/// `engine` with the version `gfx`; the firmware version stays.
-pub(super) fn with_version(engine: HSA_ENGINE_ID, gfx: GfxVersion) -> HSA_ENGINE_ID {
-    engine
-        .with(HSA_ENGINE_ID::Major, gfx.major.into())
-        .with(HSA_ENGINE_ID::Minor, gfx.minor.into())
-        .with(HSA_ENGINE_ID::Stepping, gfx.stepping.into())
 }
 
 /// `capability` without the SVM API.
@@ -93,6 +76,7 @@ mod tests {
         assert_eq!(named(0x6860, None), (gfx(9, 0, 0), "Vega10".into()));
         assert_eq!(named(0x740f, Some(gfx(9, 0, 10))), (gfx(9, 0, 10), "Aldebaran".into()));
         assert_eq!(named(0x67b0, Some(gfx(7, 0, 0))), (gfx(7, 0, 1), "Hawaii".into()));
+        assert_eq!(named(0x731f, Some(gfx(10, 1, 0))), (gfx(10, 1, 0), "Navi10".into()));
         assert_eq!(named(0x74a1, Some(gfx(9, 4, 2))), (gfx(9, 4, 2), "GFX090402".into()));
         assert_eq!(named(0x6860, Some(gfx(11, 0, 0))), (gfx(11, 0, 0), "GFX0b0000".into()));
         assert_eq!(named(0xffff, Some(gfx(12, 0, 1))), (gfx(12, 0, 1), "GFX0c0001".into()));

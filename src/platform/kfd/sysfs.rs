@@ -465,7 +465,7 @@ impl Reader<'_> {
                 (None, Some(wanted)) => {
                     let node = draft.sysfs_node;
                     self.notes.say(format!("nodes/{node}: graphics version unknown, taken from the override"));
-                    (wanted, derive::numbered_name(wanted))
+                    (wanted, super::super::name::numbered(wanted))
                 }
                 (None, None) => {
                     return Err(format!(
@@ -476,7 +476,7 @@ impl Reader<'_> {
             };
             properties = derive::gpu(&draft.record, gfx, &name);
             if let Some(wanted) = wanted {
-                properties.OverrideEngineId = derive::with_version(properties.OverrideEngineId, wanted);
+                properties.OverrideEngineId = wanted.in_engine_id(properties.OverrideEngineId);
             }
         }
         if !self.options.use_svm {
