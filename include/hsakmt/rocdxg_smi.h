@@ -73,6 +73,90 @@ typedef struct rocdxg_smi_vram_info {
   uint64_t vram_size_mb;
 } rocdxg_smi_vram_info_t;
 
+/** The driver. */
+typedef struct rocdxg_smi_driver_info {
+  /** Version. */
+  char driver_version[ROCDXG_SMI_MAX_STRING_LENGTH];
+  /** Date. */
+  char driver_date[ROCDXG_SMI_MAX_STRING_LENGTH];
+  /** Name. */
+  char driver_name[ROCDXG_SMI_MAX_STRING_LENGTH];
+} rocdxg_smi_driver_info_t;
+
+/** The firmware of the board. */
+typedef struct rocdxg_smi_vbios_info {
+  /** Name. */
+  char name[ROCDXG_SMI_MAX_STRING_LENGTH];
+  /** Date on which it was built. */
+  char build_date[ROCDXG_SMI_MAX_STRING_LENGTH];
+  /** Part number. */
+  char part_number[ROCDXG_SMI_MAX_STRING_LENGTH];
+  /** Version. */
+  char version[ROCDXG_SMI_MAX_STRING_LENGTH];
+  /** Boot firmware. */
+  char boot_firmware[ROCDXG_SMI_MAX_STRING_LENGTH];
+} rocdxg_smi_vbios_info_t;
+
+/** One kind of cache. */
+typedef struct rocdxg_smi_cache_entry {
+  /** Size of one cache, KiB. */
+  uint32_t cache_size_kb;
+  /** Level. */
+  uint32_t cache_level;
+  /** Mask: 1 enabled, 2 data, 4 instructions, 8 of the CPU, 16 of the SIMD units. */
+  uint32_t cache_properties;
+  /** Most compute units that share one cache. */
+  uint32_t max_num_cu_shared;
+  /** Number of caches of this kind. */
+  uint32_t num_cache_instance;
+} rocdxg_smi_cache_entry_t;
+
+/** The caches. */
+typedef struct rocdxg_smi_cache_info {
+  /** Number of kinds. */
+  uint32_t num_cache_types;
+  /** The kinds. */
+  rocdxg_smi_cache_entry_t cache[ROCDXG_SMI_MAX_CACHE_TYPES];
+} rocdxg_smi_cache_info_t;
+
+/** One firmware of the chip. */
+typedef struct rocdxg_smi_fw_entry {
+  /** Which one, as AMD SMI numbers it. */
+  uint32_t fw_id;
+  /** Its version. */
+  uint64_t fw_version;
+} rocdxg_smi_fw_entry_t;
+
+/** The firmware of the chip. */
+typedef struct rocdxg_smi_fw_info {
+  /** The firmware, num_fw_info of it. */
+  rocdxg_smi_fw_entry_t entries[ROCDXG_SMI_MAX_FW_ENTRIES];
+  /** How many entries are valid. */
+  uint32_t num_fw_info;
+} rocdxg_smi_fw_info_t;
+
+/** Everything about a GPU that does not change. 3632 bytes; callers before PR 10435 have 3624, without the first field. */
+typedef struct rocdxg_smi_device_info {
+  /** In: size of this structure, bytes. */
+  uint32_t struct_size;
+  /** Where it sits. */
+  rocdxg_smi_bdf_info_t bdf;
+  /** The chip. */
+  rocdxg_smi_asic_info_t asic;
+  /** The board. */
+  rocdxg_smi_board_info_t board;
+  /** The device memory. */
+  rocdxg_smi_vram_info_t vram;
+  /** The driver. */
+  rocdxg_smi_driver_info_t driver;
+  /** The firmware of the board. */
+  rocdxg_smi_vbios_info_t vbios;
+  /** The caches. */
+  rocdxg_smi_cache_info_t cache;
+  /** The firmware of the chip. */
+  rocdxg_smi_fw_info_t fw;
+} rocdxg_smi_device_info_t;
+
 /** How much device memory is in use. */
 typedef struct rocdxg_smi_vram_usage {
   /** In use, MiB. */
@@ -137,30 +221,6 @@ typedef struct rocdxg_smi_pcie_info {
   uint64_t pcie_nak_received_count;
 } rocdxg_smi_pcie_info_t;
 
-/** The driver. */
-typedef struct rocdxg_smi_driver_info {
-  /** Version. */
-  char driver_version[ROCDXG_SMI_MAX_STRING_LENGTH];
-  /** Date. */
-  char driver_date[ROCDXG_SMI_MAX_STRING_LENGTH];
-  /** Name. */
-  char driver_name[ROCDXG_SMI_MAX_STRING_LENGTH];
-} rocdxg_smi_driver_info_t;
-
-/** The firmware of the board. */
-typedef struct rocdxg_smi_vbios_info {
-  /** Name. */
-  char name[ROCDXG_SMI_MAX_STRING_LENGTH];
-  /** Date on which it was built. */
-  char build_date[ROCDXG_SMI_MAX_STRING_LENGTH];
-  /** Part number. */
-  char part_number[ROCDXG_SMI_MAX_STRING_LENGTH];
-  /** Version. */
-  char version[ROCDXG_SMI_MAX_STRING_LENGTH];
-  /** Boot firmware. */
-  char boot_firmware[ROCDXG_SMI_MAX_STRING_LENGTH];
-} rocdxg_smi_vbios_info_t;
-
 /** Sensors, read together. */
 typedef struct rocdxg_smi_gpu_metrics_info {
   /** Temperature at the edge, degrees Celsius. */
@@ -207,65 +267,45 @@ typedef struct rocdxg_smi_process_info {
   uint64_t evicted_time;
 } rocdxg_smi_process_info_t;
 
-/** One kind of cache. */
-typedef struct rocdxg_smi_cache_entry {
-  /** Size of one cache, KiB. */
-  uint32_t cache_size_kb;
-  /** Level. */
-  uint32_t cache_level;
-  /** Mask: 1 enabled, 2 data, 4 instructions, 8 of the CPU, 16 of the SIMD units. */
-  uint32_t cache_properties;
-  /** Most compute units that share one cache. */
-  uint32_t max_num_cu_shared;
-  /** Number of caches of this kind. */
-  uint32_t num_cache_instance;
-} rocdxg_smi_cache_entry_t;
+/** Writes the number of GPUs of the snapshot, 0 without one. */
+HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_device_count(uint32_t *count);
 
-/** The caches. */
-typedef struct rocdxg_smi_cache_info {
-  /** Number of kinds. */
-  uint32_t num_cache_types;
-  /** The kinds. */
-  rocdxg_smi_cache_entry_t cache[ROCDXG_SMI_MAX_CACHE_TYPES];
-} rocdxg_smi_cache_info_t;
+/**
+ * Writes everything about a GPU that does not change. struct_size must be set; BUFFER_TOO_SMALL, and nothing
+ * written, when it is not the size of the structure here.
+ */
+HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_device_info(uint32_t node_id, rocdxg_smi_device_info_t *info);
 
-/** One firmware of the chip. */
-typedef struct rocdxg_smi_fw_entry {
-  /** Which one, as AMD SMI numbers it. */
-  uint32_t fw_id;
-  /** Its version. */
-  uint64_t fw_version;
-} rocdxg_smi_fw_entry_t;
+/** Writes how much device memory there is and how much is in use. */
+HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_vram_usage(uint32_t node_id, rocdxg_smi_vram_usage_t *usage);
 
-/** The firmware of the chip. */
-typedef struct rocdxg_smi_fw_info {
-  /** The firmware, num_fw_info of it. */
-  rocdxg_smi_fw_entry_t entries[ROCDXG_SMI_MAX_FW_ENTRIES];
-  /** How many entries are valid. */
-  uint32_t num_fw_info;
-} rocdxg_smi_fw_info_t;
+/** Writes power and voltages. */
+HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_power_info(uint32_t node_id, rocdxg_smi_power_info_t *info);
 
-/** Everything about a GPU that does not change. 3632 bytes; callers before PR 10435 have 3624, without the first field. */
-typedef struct rocdxg_smi_device_info {
-  /** In: size of this structure, bytes. */
-  uint32_t struct_size;
-  /** Where it sits. */
-  rocdxg_smi_bdf_info_t bdf;
-  /** The chip. */
-  rocdxg_smi_asic_info_t asic;
-  /** The board. */
-  rocdxg_smi_board_info_t board;
-  /** The device memory. */
-  rocdxg_smi_vram_info_t vram;
-  /** The driver. */
-  rocdxg_smi_driver_info_t driver;
-  /** The firmware of the board. */
-  rocdxg_smi_vbios_info_t vbios;
-  /** The caches. */
-  rocdxg_smi_cache_info_t cache;
-  /** The firmware of the chip. */
-  rocdxg_smi_fw_info_t fw;
-} rocdxg_smi_device_info_t;
+/**
+ * Writes a temperature in degrees Celsius: sensor 0 edge, 1 hottest place, 2 memory; metric 0, now. The output is
+ * not touched by a failure.
+ */
+HSAKMTAPI
+HSAKMT_STATUS rocdxg_smi_get_temperature(uint32_t node_id,
+                                         uint32_t sensor_type,
+                                         uint32_t metric,
+                                         int64_t *temperature);
+
+/** Writes a clock in MHz: type 0 graphics engine, 3 rest of the chip, 4 memory. */
+HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_clock_info(uint32_t node_id, uint32_t clk_type, rocdxg_smi_clock_info_t *info);
+
+/** Writes what the link to the host can do and does. */
+HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_pcie_info(uint32_t node_id, rocdxg_smi_pcie_info_t *info);
+
+/** Writes the sensors, read together. */
+HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_gpu_metrics_info(uint32_t node_id, rocdxg_smi_gpu_metrics_info_t *info);
+
+/** Writes the processes that use a GPU, at most *num_processes, and how many there are. */
+HSAKMTAPI
+HSAKMT_STATUS rocdxg_smi_enum_processes(uint32_t node_id,
+                                        uint32_t *num_processes,
+                                        rocdxg_smi_process_info_t *processes);
 
 #ifdef __cplusplus
 }

@@ -4,17 +4,40 @@
 //! happens here. Every export is made by [`exports!`], which gives it its symbol version, a panic barrier and the one
 //! log line of a failure. May call: `process`, `abi`.
 
+// `libhsakmt.so.1` has neither the calls of libdrm, which its users link beside it, nor WSL telemetry.
 mod abi_check;
+mod checks;
+mod counters;
 mod debug;
+#[cfg(not(libhsakmt))]
+mod drm;
+mod events;
+mod memory;
 mod openclose;
+mod queues;
+mod sharing;
+#[cfg(not(libhsakmt))]
+mod smi;
 mod status;
+mod svm;
 mod topology;
 
 pub use abi_check::*;
+pub use counters::*;
 pub use debug::*;
+#[cfg(not(libhsakmt))]
+pub use drm::*;
+pub use events::*;
+pub use memory::*;
 pub use openclose::*;
+pub use queues::*;
+pub use sharing::*;
+#[cfg(not(libhsakmt))]
+pub use smi::*;
+pub use svm::*;
 pub use topology::*;
 
+use std::ffi::c_int;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -135,6 +158,13 @@ trait Returned {
     fn failed(status: HSAKMT_STATUS) -> Self;
 }
 
+/// The calls in the place of libdrm return an errno.
+impl Returned for c_int {
+    fn failed(status: HSAKMT_STATUS) -> Self {
+        status::errno(status)
+    }
+}
+
 impl Returned for HSAKMT_STATUS {
     fn failed(status: HSAKMT_STATUS) -> Self {
         status
@@ -172,6 +202,12 @@ impl<T: Copy> Out<T> {
     fn write(&self, value: T) {
         // SAFETY: `new` requires room for one `T`; C callers of packed structures may not align it.
         unsafe { self.0.write_unaligned(value) };
+    }
+
+    /// Fills the place with zeros, padding included.
+    fn clear(&self) {
+        // SAFETY: `new` requires room for one `T`, and bytes need no alignment.
+        unsafe { self.0.cast::<u8>().write_bytes(0, size_of::<T>()) };
     }
 
     /// Writes element `index` of an array.

@@ -1,4 +1,4 @@
-//! Open, close and version.
+//! Open, close, version, and what stands behind the driver.
 
 use super::{Out, exports};
 use crate::abi::*;
@@ -29,6 +29,14 @@ exports! {
         // SAFETY: the pointer is the caller's, for one structure.
         let out = unsafe { Out::new("VersionInfo", VersionInfo) }?;
         out.write(process::kernel_interface()?);
+        Ok(())
+    }
+
+    /// Writes whether a software model of a GPU stands in for the driver, which is never so. Works before any open.
+    fn hsaKmtModelEnabled(enable: *mut bool) {
+        // SAFETY: the pointer is the caller's, for one value.
+        let out = unsafe { Out::new("enable", enable) }?;
+        out.write(false);
         Ok(())
     }
 }

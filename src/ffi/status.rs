@@ -1,5 +1,7 @@
 //! The one place where an error becomes an `HSAKMT_STATUS`.
 
+use std::ffi::c_int;
+
 use crate::abi::*;
 use crate::platform::{self, dxg};
 use crate::process::Error;
@@ -14,13 +16,31 @@ pub fn of(error: &Error) -> HSAKMT_STATUS {
         Error::NotOpened => HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED,
         Error::Open(error) | Error::Close(error) | Error::Platform(error) => of_platform(error),
         Error::Snapshot(topology::Error::Platform(error)) => of_platform(error),
-        Error::Override(_) | Error::NotGpu(_) => HSAKMT_STATUS_ERROR,
-        Error::NoSnapshot | Error::NoNode(_) => HSAKMT_STATUS_INVALID_NODE_UNIT,
+        Error::Override(_) | Error::NotGpu(_) | Error::Unmappable(_) => HSAKMT_STATUS_ERROR,
+        Error::NoSnapshot | Error::NoNode(_) | Error::NoGpu(_) => HSAKMT_STATUS_INVALID_NODE_UNIT,
         Error::NoReference | Error::Null(_) | Error::Argument(_) => HSAKMT_STATUS_INVALID_PARAMETER,
         Error::TooManyReferences => HSAKMT_STATUS_OUT_OF_RESOURCES,
         Error::Busy(_) => HSAKMT_STATUS_UNAVAILABLE,
         Error::Mismatch(_) => HSAKMT_STATUS_DRIVER_MISMATCH,
+        Error::TooSmall { .. } => HSAKMT_STATUS_BUFFER_TOO_SMALL,
+        Error::Handle(_) => HSAKMT_STATUS_INVALID_HANDLE,
         Error::NotSupported(_) => HSAKMT_STATUS_NOT_SUPPORTED,
+        Error::NotImplemented(_) => HSAKMT_STATUS_NOT_IMPLEMENTED,
+    }
+}
+
+/// What the calls in the place of libdrm return instead of `status`: a negative errno.
+pub fn errno(status: HSAKMT_STATUS) -> c_int {
+    -match status {
+        HSAKMT_STATUS_INVALID_PARAMETER | HSAKMT_STATUS_INVALID_HANDLE | HSAKMT_STATUS_INVALID_NODE_UNIT => {
+            libc::EINVAL
+        }
+        HSAKMT_STATUS_NOT_SUPPORTED => libc::ENOTSUP,
+        HSAKMT_STATUS_NOT_IMPLEMENTED => libc::ENOSYS,
+        HSAKMT_STATUS_NO_MEMORY => libc::ENOMEM,
+        HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED => libc::ENODEV,
+        HSAKMT_STATUS_UNAVAILABLE => libc::EBUSY,
+        _ => libc::EIO,
     }
 }
 

@@ -54,9 +54,31 @@ pub enum Error {
     /// The caller was built against a structure that no release has.
     #[error("no release has {} of {} bytes", .0.structure, .0.size)]
     Mismatch(UnknownSize),
-    /// The platform cannot do it.
+    /// A buffer of the caller cannot hold the answer.
+    #[error("{what} has {needed} bytes here and {given} in the caller")]
+    TooSmall {
+        /// What the buffer is for.
+        what: &'static str,
+        /// Bytes that it must have.
+        needed: usize,
+        /// Bytes that the caller says it has.
+        given: usize,
+    },
+    /// A handle names no object.
+    #[error("{0} names no object")]
+    Handle(&'static str),
+    /// An address that is to be mapped is NULL, which the contract does not count among bad arguments.
+    #[error("cannot map: {0} is NULL")]
+    Unmappable(&'static str),
+    /// The node is no GPU that can be asked for telemetry.
+    #[error("node {0} is no GPU of an open device")]
+    NoGpu(u32),
+    /// The platform cannot do it, or this version cannot yet.
     #[error("not supported: {0}")]
     NotSupported(&'static str),
+    /// No platform can do it.
+    #[error("not implemented: {0}")]
+    NotImplemented(&'static str),
 }
 
 impl Error {
@@ -70,7 +92,7 @@ impl Error {
             | Self::Close(_)
             | Self::Platform(_)
             | Self::Mismatch(_) => Level::Error,
-            Self::NotSupported(_) => Level::Info,
+            Self::NotSupported(_) | Self::NotImplemented(_) => Level::Info,
             _ => Level::Warning,
         }
     }

@@ -14,6 +14,7 @@ mod log;
 mod session;
 mod settings;
 
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -208,6 +209,11 @@ pub fn with_snapshot<T>(read: impl FnOnce(&Snapshot) -> Result<T, Error>) -> Res
 /// The open device of a GPU node: it stays open for as long as the caller keeps it.
 pub fn device(node: u32) -> Result<Arc<dyn Device>, Error> {
     Process::current().session().device(node)
+}
+
+/// Number of the device file that is open in this process, if there is one.
+pub fn device_file() -> Option<RawFd> {
+    Process::current().session().device_file()
 }
 
 /// Whether every GPU of the live snapshot can be debugged; takes no reference (dxg.md 4.3).

@@ -1,6 +1,7 @@
 //! The session: the open platform, its devices and the snapshot that all users of the process share.
 
 use std::collections::BTreeMap;
+use std::os::fd::RawFd;
 use std::sync::atomic::AtomicPtr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -287,6 +288,10 @@ impl Session {
 
     pub(super) fn platform_name(&self) -> Result<&'static str, Error> {
         self.look(|state| Ok(state.platform.as_ref().ok_or(Error::NotOpened)?.name()))
+    }
+
+    pub(super) fn device_file(&self) -> Option<RawFd> {
+        self.look(|state| Ok(state.platform.as_ref().and_then(|platform| platform.probe_fd()))).ok().flatten()
     }
 
     pub(super) fn device(&self, node: u32) -> Result<Arc<dyn Device>, Error> {

@@ -36,6 +36,11 @@ impl Snapshot {
     pub fn node(&self, id: u32) -> Result<&Node, NoNode> {
         self.nodes.get(id as usize).ok_or(NoNode { node: id, count: self.nodes.len() })
     }
+
+    /// Number of nodes that are GPUs.
+    pub fn gpu_count(&self) -> u32 {
+        self.nodes.iter().filter(|node| node.properties.NumFComputeCores != 0).count() as u32
+    }
 }
 
 /// The snapshot has no such node.
