@@ -114,10 +114,10 @@ pub fn find(device_id: u16, revision: u8, adapter_name: &str) -> Match {
             return Match::Name(entry);
         }
     }
-    if entries(device_id).all(|a| a.revision.is_none()) {
-        if let Some(only) = entries(device_id).find(known) {
-            return Match::OnlyModel(only);
-        }
+    if entries(device_id).all(|a| a.revision.is_none())
+        && let Some(only) = entries(device_id).find(known)
+    {
+        return Match::OnlyModel(only);
     }
     Match::Ambiguous { largest: entries(device_id).filter(known).max_by_key(|a| a.compute_units) }
 }

@@ -205,6 +205,7 @@ impl<T: Copy> Out<T> {
     }
 
     /// Fills the place with zeros, padding included.
+    #[cfg_attr(libhsakmt, allow(dead_code))] // Telemetry alone needs it.
     fn clear(&self) {
         // SAFETY: `new` requires room for one `T`, and bytes need no alignment.
         unsafe { self.0.cast::<u8>().write_bytes(0, size_of::<T>()) };

@@ -124,7 +124,7 @@ exports! {
     fn hsaKmtSetQueueCUMask(QueueId: HSA_QUEUEID, CUMaskCount: HSAuint32, QueueCUMask: *mut HSAuint32) {
         check_queue(QueueId)?;
         given("QueueCUMask", QueueCUMask)?;
-        argument(CUMaskCount != 0 && CUMaskCount % 32 == 0, "CUMaskCount is no multiple of 32")?;
+        argument(CUMaskCount != 0 && CUMaskCount.is_multiple_of(32), "CUMaskCount is no multiple of 32")?;
         not_supported(NOT_BUILT)
     }
 

@@ -20,7 +20,7 @@ fn on_range(start: *const c_void, size: HSAuint64, count: c_uint, list: *const H
     process::require_open()?;
     given("start_addr", start)?;
     array("attrs", list, count.into())?;
-    let whole = (start.addr() as HSAuint64 | size) % PAGE == 0;
+    let whole = (start.addr() as HSAuint64 | size).is_multiple_of(PAGE);
     argument(size != 0 && whole, "the range is not one of whole pages")?;
     not_supported(NO_ATTRIBUTES)
 }

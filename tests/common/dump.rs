@@ -26,14 +26,14 @@ pub fn dump(snapshot: &Snapshot) -> String {
     let system = snapshot.system;
     let mut out = String::from("{\n");
     let system = fields!(system, NumNodes, PlatformOem, PlatformId, PlatformRev);
-    writeln!(out, "\"system\": {},", Value::Object(system)).unwrap();
+    writeln!(out, "\"system\": {},", sorted(Value::Object(system))).unwrap();
     let nodes = snapshot.nodes.iter().enumerate().map(|(index, node)| {
         let banks = node.banks.iter().map(|bank| {
             json!(fields!(bank, HeapType.0, SizeInBytes, Flags.0, Width, MemoryClockMax, VirtualBaseAddress))
         });
         format!(
             "{{\"node\": {index}, \"properties\": {},\n  \"banks\": {},\n  \"caches\": {},\n  \"links\": {}}}",
-            Value::Object(properties(&node.properties)),
+            sorted(Value::Object(properties(&node.properties))),
             lines(banks.collect()),
             lines(caches(&node.caches)),
             lines(links(&node.links)),
@@ -46,8 +46,14 @@ pub fn dump(snapshot: &Snapshot) -> String {
     out + "}\n"
 }
 
+/// Keys in order, whatever other packages of the build ask of serde_json.
+fn sorted(mut value: Value) -> Value {
+    value.sort_all_objects();
+    value
+}
+
 fn lines(values: Vec<Value>) -> String {
-    let values: Vec<String> = values.iter().map(Value::to_string).collect();
+    let values: Vec<String> = values.into_iter().map(|value| sorted(value).to_string()).collect();
     if values.is_empty() { "[]".to_owned() } else { format!("[\n    {}]", values.join(",\n    ")) }
 }
 

@@ -51,12 +51,16 @@ fn defined() -> Vec<(String, Vec<(String, String)>)> {
     let mut found = Vec::new();
     for source in files("src/ffi") {
         let text = read(&source);
+        // What is asked who calls has a first parameter that is no part of the contract.
+        let text = text.replace("\ncaller_exports! {\n", "\nexports! {\n");
         for block in text.split("\nexports! {\n").skip(1) {
             let block = block.split("\n}\n").next().expect("split gives at least one");
             for function in block.split("\n    fn ").skip(1).chain(block.strip_prefix("    fn ")) {
                 let (name, rest) = function.split_once('(').expect("a function has parameters");
                 let list = rest.split(')').next().expect("split gives at least one");
-                let parameters = list.split(',').map(str::trim).filter(|parameter| !parameter.is_empty());
+                let parameters = list.split(',').map(str::trim);
+                let parameters =
+                    parameters.filter(|parameter| !parameter.is_empty() && !parameter.ends_with(": Caller"));
                 let parameters = parameters.map(|parameter| {
                     let (name, kind) = parameter.split_once(": ").expect("a parameter has a type");
                     (name.trim_start_matches("r#").to_owned(), kind.to_owned())

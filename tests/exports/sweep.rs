@@ -61,7 +61,7 @@ fn words(client: &mut Client<'_>, random: &Words) -> Words {
     let kinds: Vec<Kind> = client.function.parameters.iter().map(|parameter| parameter.kind).collect();
     for (index, kind) in kinds.into_iter().enumerate() {
         words[index] = match kind {
-            Kind::Pointer { .. } if random[index] % 5 == 0 => 0,
+            Kind::Pointer { .. } if random[index].is_multiple_of(5) => 0,
             Kind::Pointer { .. } => words[index],
             Kind::Bool => random[index] % 2,
             Kind::Number => random[index],

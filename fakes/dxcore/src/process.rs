@@ -322,10 +322,11 @@ impl State {
         }
         self.load_machine(process, ancestors)?;
         self.fresh_tables();
-        if !core::mem::replace(&mut self.armed, true) && ancestors.is_empty() {
-            if let Some(text) = variable("ROCDXG_FAKE_FAIL") {
-                self.plan.add_text(&text).map_err(|item| format!("ROCDXG_FAKE_FAIL: {item}: not understood"))?;
-            }
+        if !core::mem::replace(&mut self.armed, true)
+            && ancestors.is_empty()
+            && let Some(text) = variable("ROCDXG_FAKE_FAIL")
+        {
+            self.plan.add_text(&text).map_err(|item| format!("ROCDXG_FAKE_FAIL: {item}: not understood"))?;
         }
         ancestors.iter().for_each(Process::close_node);
         // SAFETY: no arguments, cannot fail.

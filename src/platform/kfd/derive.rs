@@ -14,10 +14,10 @@ const SGPR_BYTES: u32 = 0x4000;
 /// Up to major 10 the model that the device id stands for has the last word, as the kernel's number and name came
 /// later than those chips. `None`: neither the kernel nor a table knows the device.
 pub(super) fn identify(device_id: u16, named: Option<GfxVersion>) -> Option<(GfxVersion, String)> {
-    if named.is_none_or(|gfx| gfx.major <= 10) {
-        if let Some(model) = models::find(device_id) {
-            return Some((model.gfx(), model.name.to_owned()));
-        }
+    if named.is_none_or(|gfx| gfx.major <= 10)
+        && let Some(model) = models::find(device_id)
+    {
+        return Some((model.gfx(), model.name.to_owned()));
     }
     let listed = || {
         let (major, minor, stepping) = asic::entries(device_id).next()?.gfx;
