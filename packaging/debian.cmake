@@ -54,8 +54,6 @@ thunk_packages(rocdxg)
 # ROCr before its loader learned the SONAME, and rocprofiler-sdk, know the bare name alone.
 set(CPACK_DEBIAN_ROCDXG-ROCT_PACKAGE_RECOMMENDS "rocdxg-roct-dev")
 set(CPACK_DEBIAN_ROCDXG-ROCT-DEV_PACKAGE_RECOMMENDS "hsakmt-roct-dev | hsa-rocr-dev")
-if(TARGET hsakmt)
-    thunk_packages(hsakmt)
-endif()
+thunk_packages(hsakmt)
 
 include(CPack)

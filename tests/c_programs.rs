@@ -57,3 +57,14 @@ fn two_thousand_forks_under_four_busy_threads() {
 fn bad_input_gets_a_status() {
     Machine::named("gfx1100").run_c("bad_input", &[]);
 }
+
+#[test]
+fn both_libraries_in_one_process_have_two_states() {
+    let machine = Machine::named("gfx1100");
+    let (rocdxg, hsakmt) = ("librocdxg.so.1", "libhsakmt.so.1");
+    for order in [[rocdxg, hsakmt], [hsakmt, rocdxg]] {
+        for scope in ["local", "global"] {
+            machine.run_c("two_libraries", &[order[0], order[1], scope]);
+        }
+    }
+}

@@ -215,6 +215,9 @@ HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent **Events,
                                              HSAuint32 Milliseconds,
                                              uint64_t *event_age);
 
+/** Opens a file from which the system management events of a node are read; *fd is -1 after a failure. */
+HSAKMTAPI HSAKMT_STATUS hsaKmtOpenSMI(HSAuint32 NodeId, int *fd);
+
 /** Sets how a node caches two ranges of memory. For one generation of APUs that no platform here has. */
 HSAKMTAPI
 HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 Node,
@@ -570,9 +573,6 @@ HSAKMTAPI HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 NodeId, HsaAMDGPUD
  * where it works at all.
  */
 HSAKMTAPI HSAKMT_STATUS hsaKmtGetAmdGPUDeviceFd(HsaAMDGPUDeviceHandle DeviceHandle, int *fd);
-
-/** Opens a file from which the system management events of a node are read; *fd is -1 after a failure. */
-HSAKMTAPI HSAKMT_STATUS hsaKmtOpenSMI(HSAuint32 NodeId, int *fd);
 
 /** Sets attributes of a range of whole pages. */
 HSAKMTAPI

@@ -201,6 +201,24 @@ impl Generation {
         Ok(found)
     }
 
+    /// Bytes of a node as this caller has it, where they are the first of the newest form.
+    pub const fn node_prefix(&self) -> Option<usize> {
+        match self.node {
+            NodeLayout::L368Plus(size) => Some(size as usize),
+            NodeLayout::L356 | NodeLayout::L364 => None,
+        }
+    }
+
+    /// Bytes of a link as this caller has it, where they are the first of the newest form.
+    pub const fn link_prefix(&self) -> Option<usize> {
+        if self.link == size_of::<HsaIoLinkProperties>() { Some(self.link) } else { None }
+    }
+
+    /// Bytes of a cache as this caller has it: always the first of the newest form.
+    pub const fn cache_prefix(&self) -> Option<usize> {
+        Some(self.cache)
+    }
+
     /// A node.
     pub fn node(&self, node: &HsaNodeProperties) -> Image<396> {
         let image = Image::of(*node);

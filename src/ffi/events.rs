@@ -1,7 +1,9 @@
-//! Events (dxg.md 4.2, kfd.md 4.6). Not built: each call makes its checks and no more.
+//! Events, also those of system management (dxg.md 4.2, kfd.md 4.6). Not built: each call makes its checks and no more.
 #![allow(unused_variables)]
 
-use super::checks::{given, not_supported, object};
+use std::ffi::c_int;
+
+use super::checks::{given, node, not_supported, object};
 use super::{Out, exports};
 use crate::abi::*;
 use crate::process::{self, Error};
@@ -100,5 +102,15 @@ exports! {
         event_age: *mut u64,
     ) {
         wait_many(Events)
+    }
+
+    /// Opens a file from which the system management events of a node are read; `*fd` is -1 after a failure.
+    fn hsaKmtOpenSMI(NodeId: HSAuint32, fd: *mut c_int) {
+        process::require_open()?;
+        // SAFETY: the pointer is the caller's, for one number.
+        let out = unsafe { Out::new("fd", fd) }?;
+        out.write(-1);
+        node(NodeId)?;
+        not_supported("system management events")
     }
 }

@@ -43,7 +43,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::abi::HSAKMT_STATUS;
 use crate::abi::generation::Generation;
-use crate::platform::caller::{self, Frame, Module};
+use crate::platform::caller::{self, Entry, Frame, Module};
 use crate::process::{self, Error, Level};
 
 /// Declares exports: `fn name(Arg: Type, ...) { body }`, or with `-> Type` where the call returns something other
@@ -87,7 +87,8 @@ pub(crate) use exports;
 
 /// [`exports!`] for what must know who calls: the first parameter is `caller: Caller` and no part of the C prototype.
 ///
-/// On x86-64 the export is a stub that saves the registers and passes their address behind the arguments.
+/// On x86-64 the export is a stub that saves the registers and passes its own address and theirs as the fifth and sixth
+/// argument. Elsewhere nobody knows who calls.
 macro_rules! caller_exports {
     ($($(#[$doc:meta])* fn $name:ident($caller:ident: Caller $(, $arg:ident: $type:ty)* $(,)?) $body:block)*) => {
         $(
@@ -103,8 +104,11 @@ macro_rules! caller_exports {
                 $crate::ffi::caller_exports!(@inner $name, $caller, [$($arg: $type),*], [$($type),*] $body);
                 core::arch::naked_asm!(
                     concat!(".symver ", stringify!($name), ", ", stringify!($name), "@@HSAKMT_1"),
+                    "2:",
                     "push r15", "push r14", "push r13", "push r12", "push r11", "push r10", "push r9", "push r8",
                     "push rbp", "push rdi", "push rsi", "push rdx", "push rcx", "push rbx", "push rax",
+                    // The address of this stub itself: its symbol may stand for a stub in the program.
+                    "lea r8, [rip + 2b]",
                     "mov r9, rsp",
                     "call {inner}",
                     "add rsp, 120",
@@ -112,39 +116,63 @@ macro_rules! caller_exports {
                     inner = sym inner,
                 )
             }
+
+            $(#[$doc])*
+            ///
+            /// # Safety
+            /// Each pointer is NULL or valid for what its type and the count beside it say, as C requires.
+            #[allow(non_snake_case)]
+            #[cfg(not(target_arch = "x86_64"))]
+            #[unsafe(no_mangle)]
+            #[inline(never)]
+            pub unsafe extern "C" fn $name($($arg: $type),*) -> $crate::abi::HSAKMT_STATUS {
+                // SAFETY: as in `exports!`.
+                unsafe {
+                    core::arch::asm!(
+                        concat!(".symver ", stringify!($name), ", ", stringify!($name), "@@HSAKMT_1"),
+                        options(nomem, nostack, preserves_flags)
+                    )
+                };
+                let $caller = $crate::ffi::Caller(None);
+                $crate::ffi::barrier(stringify!($name), || $crate::ffi::exports!(@run $body))
+            }
         )*
     };
     (@inner $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], [$a:ty] $body:block) => {
-        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _2: usize, _3: usize, _4: usize, _5: usize], $body);
+        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _2: usize, _3: usize, _4: usize], $body);
     };
     (@inner $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], [$a:ty, $b:ty] $body:block) => {
-        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _3: usize, _4: usize, _5: usize], $body);
+        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _3: usize, _4: usize], $body);
     };
     (@inner $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], [$a:ty, $b:ty, $c:ty] $body:block) => {
-        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _4: usize, _5: usize], $body);
+        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _4: usize], $body);
     };
     (@inner $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], [$a:ty, $b:ty, $c:ty, $d:ty] $body:block) => {
-        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type,)* _5: usize], $body);
+        $crate::ffi::caller_exports!(@body $name, $caller, [$($arg: $type),*], $body);
     };
     (@body $name:ident, $caller:ident, [$($arg:ident: $type:ty),*], $body:block) => {
-        extern "C" fn inner($($arg: $type,)* frame: &$crate::platform::caller::Frame) -> $crate::abi::HSAKMT_STATUS {
-            let $caller = $crate::ffi::Caller { frame, entry: $name as *const () as usize };
+        extern "C" fn inner(
+            $($arg: $type,)*
+            entry: usize,
+            frame: &$crate::platform::caller::Frame,
+        ) -> $crate::abi::HSAKMT_STATUS {
+            let symbol = $name as *const () as usize;
+            let entry = $crate::platform::caller::Entry { first: entry, symbol };
+            let $caller = $crate::ffi::Caller(Some((frame, entry)));
             $crate::ffi::barrier(stringify!($name), || $crate::ffi::exports!(@run $body))
         }
     };
 }
 pub(crate) use caller_exports;
 
-/// Who called an export.
-struct Caller<'a> {
-    frame: &'a Frame,
-    entry: usize,
-}
+/// Who called an export: the registers at its entry, where they are known.
+struct Caller<'a>(Option<(&'a Frame, Entry)>);
 
 impl Caller<'_> {
     /// The calling module, where it can be told.
     fn module(&self) -> Option<Module> {
-        caller::module(self.frame, self.entry)
+        let (frame, entry) = self.0?;
+        caller::module(frame, entry)
     }
 
     /// The layouts that the caller was built with.
@@ -220,14 +248,33 @@ impl<T: Copy> Out<T> {
         unsafe { self.0.add(index).write_unaligned(value) };
     }
 
-    /// Writes element `index` of an array in the form that the caller has of it: elements are as far apart as the
-    /// image is long.
+    /// Writes element `index` of an array in the form that the caller has of it: the first `prefix` bytes of `value`,
+    /// or the image of an older form. Elements are as far apart as they are long.
     ///
     /// # Safety
     /// The array must have more than `index` elements of that form.
-    unsafe fn write_image(&self, index: usize, image: &[u8]) {
-        // SAFETY: the caller promises that the element exists.
-        unsafe { self.0.cast::<u8>().add(index * image.len()).copy_from_nonoverlapping(image.as_ptr(), image.len()) };
+    unsafe fn write_as<I: AsRef<[u8]>>(
+        &self,
+        index: usize,
+        value: &T,
+        prefix: Option<usize>,
+        image: impl FnOnce(&T) -> I,
+    ) {
+        let copy = |bytes: &[u8]| {
+            // SAFETY: the caller promises that the element exists.
+            unsafe {
+                self.0.cast::<u8>().add(index * bytes.len()).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+            };
+        };
+        match prefix {
+            Some(size) => {
+                let whole = std::ptr::from_ref(value).cast::<u8>();
+                // SAFETY: `value` is that long; the structures that are written so have no padding, as their layout
+                // tests show.
+                copy(unsafe { std::slice::from_raw_parts(whole, size.min(size_of::<T>())) });
+            }
+            None => copy(image(value).as_ref()),
+        }
     }
 }
 

@@ -1,9 +1,7 @@
-//! Telemetry and system management events (dxg.md 5). Only the devices are counted; what is not built zeroes its output.
+//! Telemetry (dxg.md 5). Only the devices are counted; what is not built zeroes its output.
 #![allow(unused_variables)]
 
-use std::ffi::c_int;
-
-use super::checks::{given, node, not_supported};
+use super::checks::{given, not_supported};
 use super::{Out, exports};
 use crate::abi::*;
 use crate::process::{self, Error};
@@ -100,15 +98,5 @@ exports! {
         given("num_processes", num_processes)?;
         gpu(node_id)?;
         not_supported(NOT_BUILT)
-    }
-
-    /// Opens a file from which the system management events of a node are read; `*fd` is -1 after a failure.
-    fn hsaKmtOpenSMI(NodeId: HSAuint32, fd: *mut c_int) {
-        process::require_open()?;
-        // SAFETY: the pointer is the caller's, for one number.
-        let out = unsafe { Out::new("fd", fd) }?;
-        out.write(-1);
-        node(NodeId)?;
-        not_supported("system management events")
     }
 }

@@ -72,9 +72,10 @@ caller_exports! {
         // SAFETY: the pointer is the caller's, for one structure.
         let out = unsafe { Out::new("NodeProperties", NodeProperties) }?;
         process::with_snapshot(|snapshot| {
-            let image = caller.generation().node(&snapshot.node(NodeId)?.properties);
+            let properties = &snapshot.node(NodeId)?.properties;
+            let generation = caller.generation();
             // SAFETY: the caller has one structure of its own form.
-            unsafe { out.write_image(0, image.as_ref()) };
+            unsafe { out.write_as(0, properties, generation.node_prefix(), |node| generation.node(node)) };
             Ok(())
         })
     }
@@ -96,7 +97,7 @@ caller_exports! {
             let generation = caller.generation();
             for (index, cache) in caches[..count].iter().enumerate() {
                 // SAFETY: `index` is below `count`, which is the caller's own.
-                unsafe { out.write_image(index, generation.cache(cache).as_ref()) };
+                unsafe { out.write_as(index, cache, generation.cache_prefix(), |cache| generation.cache(cache)) };
             }
             Ok(())
         })
@@ -117,7 +118,7 @@ caller_exports! {
             let generation = caller.generation();
             for (index, link) in links[..count].iter().enumerate() {
                 // SAFETY: `index` is below `count`, which is the caller's own.
-                unsafe { out.write_image(index, generation.link(link).as_ref()) };
+                unsafe { out.write_as(index, link, generation.link_prefix(), |link| generation.link(link)) };
             }
             Ok(())
         })

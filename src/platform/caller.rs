@@ -69,69 +69,73 @@ impl Module {
     }
 }
 
-/// The module that made the call behind `frame` to the export at `entry`; `None` where it cannot be told.
-pub fn module(frame: &Frame, entry: usize) -> Option<Module> {
+/// An export, by the addresses that lead to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its first instruction.
+    pub first: usize,
+    /// Its symbol as a pointer: a program at fixed addresses that takes it makes it that of a stub of its own.
+    pub symbol: usize,
+}
+
+impl Entry {
+    fn is(&self, address: usize) -> bool {
+        address == self.first || address == self.symbol
+    }
+}
+
+/// The module that made the call behind `frame` to the export `entry`; `None` where it cannot be told.
+pub fn module(frame: &Frame, entry: Entry) -> Option<Module> {
     let after = frame.return_address;
     let caller = Object::at(after)?;
-    let code: [u8; 7] = caller.code_before(after)?;
-    // The ways to read the bytes before the return address as a call; which of them is meant, they do not say.
+    let code: [u8; 8] = caller.code_before(after)?;
+    // A stub of the caller's own is on its way to the export. The same instruction in another module is a function of
+    // that one which jumps.
+    let reaches = |target| entry.is(target) || caller.through_stub(target).is_some_and(|next| entry.is(next));
+    let own = Some(Module { start: caller.start });
+
+    // Each way to read the bytes before the return address as a call; which of them is meant, they do not say.
     let relative = || {
-        let displacement = i32::from_le_bytes([code[3], code[4], code[5], code[6]]);
+        let displacement = i32::from_le_bytes([code[4], code[5], code[6], code[7]]);
         after.wrapping_add_signed(displacement as isize)
     };
-    let direct = || (code[2] == 0xe8).then(relative);
-    let through_slot = || if code[1..3] == [0xff, 0x15] { read_slot(relative()) } else { None };
-    let through_register = || indirect(frame, &code[..5], &code[5..]);
-    let through_memory: [&dyn Fn() -> Option<usize>; 3] =
-        [&|| indirect(frame, &code[..4], &code[4..]), &|| indirect(frame, &code[..3], &code[3..]), &|| {
-            indirect(frame, &code[..1], &code[1..])
-        }];
-    let readings: [&dyn Fn() -> Option<usize>; 3] = [&direct, &through_slot, &through_register];
-    let mut jumped = None;
-    for read in readings.iter().chain(&through_memory) {
-        let Some(target) = read() else { continue };
-        if target == entry || destination(target) == entry {
-            return Some(Module { start: caller.start });
-        }
-        // Only what leads to code can be right; two such readings that disagree tell nothing.
-        match (Object::of_code(destination(target)), &jumped) {
-            (None, _) => {}
-            (Some(object), None) => jumped = Some(object),
-            (Some(object), Some(other)) if object.start == other.start => {}
-            _ => return None,
-        }
+    let mut targets = [None; 7];
+    targets[0] = (code[3] == 0xe8).then(relative);
+    targets[1] = if code[2..4] == [0xff, 0x15] { caller.slot(relative()) } else { None };
+    let operands = INDIRECT_CALLS.map(|length| operand(frame, code.split_at(code.len() - length)));
+    for (target, operand) in targets[2..].iter_mut().zip(&operands) {
+        *target = if let Some(Operand::Register(value)) = operand { Some(*value) } else { None };
     }
-    jumped.map(|object| Module { start: object.start })
-}
-
-/// The address that a word of some object's data holds.
-fn read_slot(slot: usize) -> Option<usize> {
-    Object::at(slot)?.read(slot).map(usize::from_le_bytes)
-}
-
-/// Where a jump to `target` ends once it has gone through the stubs of procedure linkage tables.
-fn destination(mut target: usize) -> usize {
-    /// A program's own stub may lead to another.
-    const STUBS: usize = 3;
-    for _ in 0..STUBS {
-        match stub(target) {
-            Some(next) => target = next,
-            None => break,
+    if targets.iter().flatten().any(|&target| reaches(target)) {
+        return own;
+    }
+    // A word of memory is read as it is only where nothing else can be meant and the callee has kept the registers that
+    // name it: then it is the word that the call has just read.
+    let places = operands.iter().flatten().filter(|operand| matches!(operand, Operand::Memory { .. })).count();
+    let code_at = |target: usize| Object::of_code(caller.through_stub(target).unwrap_or(target));
+    let certain = places == 1 && targets.iter().flatten().all(|&target| code_at(target).is_none());
+    for (target, operand) in targets[2..].iter_mut().zip(&operands) {
+        if let Some(Operand::Memory { address, kept }) = operand {
+            // SAFETY: see above.
+            *target = if certain && *kept { Some(unsafe { read(*address) }) } else { peek(*address) };
         }
     }
-    target
+    if targets.iter().flatten().any(|&target| reaches(target)) {
+        return own;
+    }
+    // Only what leads to code can be right; two readings that disagree tell nothing.
+    let mut jumped = targets.iter().flatten().filter_map(|&target| code_at(target)).map(|object| object.start);
+    let start = jumped.next()?;
+    jumped.all(|other| other == start).then_some(Module { start })
 }
 
-/// Where the stub at `address` jumps to: `[endbr64] [bnd] jmp *slot(%rip)`.
-fn stub(address: usize) -> Option<usize> {
-    let object = Object::of_code(address)?;
-    let code: [u8; 11] = object.read(address)?;
-    let mut skip = if code.starts_with(&[0xf3, 0x0f, 0x1e, 0xfa]) { 4 } else { 0 };
-    if code[skip] == 0xf2 {
-        skip += 1;
-    }
-    let [0xff, 0x25, displacement @ ..] = code[skip..].first_chunk::<6>()? else { return None };
-    read_slot(address.wrapping_add(skip + 6).wrapping_add_signed(i32::from_le_bytes(*displacement) as isize))
+/// The word at `address`.
+///
+/// # Safety
+/// There must be one.
+unsafe fn read(address: usize) -> usize {
+    // SAFETY: the caller's promise; words of the stack are aligned, others may not be.
+    unsafe { (address as *const usize).read_unaligned() }
 }
 
 /// The addresses of a loaded object.
@@ -175,6 +179,25 @@ impl Object {
         // SAFETY: the first page of an object is mapped whole and readable, and stays for as long as the loader says
         // that the object is there; none is unloaded while one of its functions is called or returned to.
         Some(unsafe { ((self.start + offset) as *const [u8; N]).read_unaligned() })
+    }
+
+    /// Where the stub of this object's linkage table at `address` jumps to: `[endbr64] [bnd] jmp *slot(%rip)`.
+    fn through_stub(&self, address: usize) -> Option<usize> {
+        if !(self.start..self.end).contains(&address) {
+            return None;
+        }
+        let code: [u8; 11] = self.read(address)?;
+        let mut skip = if code.starts_with(&[0xf3, 0x0f, 0x1e, 0xfa]) { 4 } else { 0 };
+        if code[skip] == 0xf2 {
+            skip += 1;
+        }
+        let [0xff, 0x25, displacement @ ..] = code[skip..].first_chunk::<6>()? else { return None };
+        self.slot(address.wrapping_add(skip + 6).wrapping_add_signed(i32::from_le_bytes(*displacement) as isize))
+    }
+
+    /// The address that a word of this object's data holds.
+    fn slot(&self, at: usize) -> Option<usize> {
+        self.read(at).map(usize::from_le_bytes)
     }
 
     /// Where the program headers end, counted from the start; `None` beyond the first page.
@@ -234,40 +257,66 @@ impl Object {
     }
 }
 
-/// The target of `call *operand` in `code`, which may have a REX prefix as the last of the bytes `before`.
-fn indirect(frame: &Frame, before: &[u8], code: &[u8]) -> Option<usize> {
-    let [0xff, mode, rest @ ..] = code else { return None };
-    let rex = before.last().copied().filter(|byte| byte & 0xf0 == 0x40).unwrap_or(0);
-    let register = |number: u8, extended: bool| frame.register(number | if extended { 8 } else { 0 });
+/// How long `call *operand` may be, without a prefix.
+const INDIRECT_CALLS: [usize; 5] = [2, 3, 4, 6, 7];
+
+/// Where an indirect call takes its target from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operand {
+    /// A register has it.
+    Register(usize),
+    /// It is a word of memory.
+    Memory {
+        address: usize,
+        /// The registers that name the word are among those that a function gives back as it found them, also when it
+        /// ends in a jump.
+        kept: bool,
+    },
+}
+
+/// The operand of `call *operand`, where the second half of `code` is that instruction; a REX prefix may be the last
+/// byte of the first half.
+fn operand(frame: &Frame, code: (&[u8], &[u8])) -> Option<Operand> {
+    let (before, [0xff, mode, rest @ ..]) = code else { return None };
     // Bits 3 to 5 are 2 for a near call.
     if mode >> 3 & 7 != 2 {
         return None;
     }
+    let rex = before.last().copied().filter(|byte| byte & 0xf0 == 0x40).unwrap_or(0);
+    let number = |low: u8, bit: u8| low | if rex & bit != 0 { 8 } else { 0 };
     let (kind, base) = (mode >> 6, mode & 7);
     if kind == 3 {
-        return rest.is_empty().then(|| register(base, rex & 1 != 0));
+        return rest.is_empty().then(|| Operand::Register(frame.register(number(base, 1))));
     }
-    let (address, rest) = if base == 4 {
+    let (base, index, rest) = if base == 4 {
         let (&scaled, rest) = rest.split_first()?;
-        let (scale, index, base) = (scaled >> 6, scaled >> 3 & 7, scaled & 7);
-        if base == 5 && kind == 0 {
-            return None;
-        }
-        let indexed = index != 4 || rex & 2 != 0;
-        let index = if indexed { register(index, rex & 2 != 0) << scale } else { 0 };
-        (register(base, rex & 1 != 0).wrapping_add(index), rest)
-    } else if base == 5 && kind == 0 {
-        return None; // Relative to the instruction: the slot form.
+        let index = number(scaled >> 3 & 7, 2);
+        // Register 4 as an index stands for none.
+        (scaled & 7, (index != 4).then_some((index, scaled >> 6)), rest)
     } else {
-        (register(base, rex & 1 != 0), rest)
+        (base, None, rest)
     };
+    if base == 5 && kind == 0 {
+        return None; // No base register: relative to the instruction, or absolute.
+    }
     let displacement = match (kind, rest) {
         (0, []) => 0,
         (1, [byte]) => isize::from(*byte as i8),
         (2, [a, b, c, d]) => i32::from_le_bytes([*a, *b, *c, *d]) as isize,
         _ => return None,
     };
-    peek(address.wrapping_add_signed(displacement))
+    let base = number(base, 1);
+    let (offset, index_kept) =
+        index.map_or((0, true), |(index, scale)| (frame.register(index) << scale, is_kept(index)));
+    Some(Operand::Memory {
+        address: frame.register(base).wrapping_add(offset).wrapping_add_signed(displacement),
+        kept: is_kept(base) && index_kept,
+    })
+}
+
+/// Whether functions give the register back as they found it (System V ABI: rbx, rsp, rbp, r12 to r15).
+fn is_kept(number: u8) -> bool {
+    matches!(number, 3 | 4 | 5 | 12..=15)
 }
 
 impl Frame {
@@ -375,8 +424,8 @@ mod tests {
 
     #[test]
     fn addresses_of_this_program_and_of_the_c_library_are_in_different_modules() {
-        let here = Object::of_code(destination as fn(usize) -> usize as usize).expect("this program is loaded");
-        let there = Object::at(destination(libc::getpid as unsafe extern "C" fn() -> i32 as usize)).expect("libc");
+        let here = Object::of_code(peek as fn(usize) -> Option<usize> as usize).expect("this program is loaded");
+        let there = Object::at(find_object().map_or(0, |f| f as usize)).expect("the C library is loaded");
         assert_ne!(here.start, there.start);
         let identity = |object: &Object| Module { start: object.start }.identity().expect("it has headers");
         let module = |object: &Object| Module { start: object.start };
@@ -387,7 +436,7 @@ mod tests {
 
     #[test]
     fn both_ways_to_find_an_object_agree() {
-        let here = destination as fn(usize) -> usize as usize;
+        let here = peek as fn(usize) -> Option<usize> as usize;
         let (start, end) = extent(here).expect("this program is loaded");
         let (listed, until) = extent_by_list(here).expect("this program is listed");
         assert_eq!(start, listed);
@@ -405,17 +454,21 @@ mod tests {
 
     #[test]
     fn operands_of_indirect_calls() {
-        let table = [11_usize, 22, 33];
-        let frame =
-            Frame { rax: table.as_ptr().addr(), rbx: 1, r12: table.as_ptr().addr(), r15: 5, ..Frame::default() };
-        assert_eq!(indirect(&frame, &[], &[0xff, 0xd0]), Some(frame.rax), "call *%rax");
-        assert_eq!(indirect(&frame, &[0x41], &[0xff, 0xd7]), Some(5), "call *%r15");
-        assert_eq!(indirect(&frame, &[], &[0xff, 0x10]), Some(11), "call *(%rax)");
-        assert_eq!(indirect(&frame, &[], &[0xff, 0x50, 0x08]), Some(22), "call *8(%rax)");
-        assert_eq!(indirect(&frame, &[], &[0xff, 0x90, 0x10, 0, 0, 0]), Some(33), "call *16(%rax)");
-        assert_eq!(indirect(&frame, &[0x41], &[0xff, 0x54, 0x24, 0x10]), Some(33), "call *16(%r12)");
-        assert_eq!(indirect(&frame, &[], &[0xff, 0x14, 0xd8]), Some(22), "call *(%rax,%rbx,8)");
-        assert_eq!(indirect(&frame, &[], &[0xff, 0x60, 0x08]), None, "a jump");
-        assert_eq!(indirect(&frame, &[], &[0xff, 0x15]), None, "relative to the instruction");
+        let frame = Frame { rax: 1000, rbx: 1, r12: 2000, r15: 5, ..Frame::default() };
+        let word = |address, kept| Some(Operand::Memory { address, kept });
+        let of = |before: &[u8], code: &[u8]| operand(&frame, (before, code));
+        assert_eq!(of(&[], &[0xff, 0xd0]), Some(Operand::Register(1000)), "call *%rax");
+        assert_eq!(of(&[0x41], &[0xff, 0xd7]), Some(Operand::Register(5)), "call *%r15");
+        assert_eq!(of(&[], &[0xff, 0x10]), word(1000, false), "call *(%rax)");
+        assert_eq!(of(&[], &[0xff, 0x53, 0x08]), word(9, true), "call *8(%rbx)");
+        assert_eq!(of(&[], &[0xff, 0x90, 0xf0, 0xff, 0xff, 0xff]), word(984, false), "call *-16(%rax)");
+        assert_eq!(of(&[0x41], &[0xff, 0x54, 0x24, 0x10]), word(2016, true), "call *16(%r12)");
+        assert_eq!(of(&[], &[0xff, 0x14, 0xd8]), word(1008, false), "call *(%rax,%rbx,8)");
+        let stack = (&raw const frame.return_address).addr() + 8;
+        assert_eq!(of(&[], &[0xff, 0x54, 0x24, 0x18]), word(stack + 24, true), "call *24(%rsp)");
+        assert_eq!(of(&[], &[0xff, 0x94, 0x24, 0x00, 0x01, 0, 0]), word(stack + 256, true), "call *256(%rsp)");
+        assert_eq!(of(&[], &[0xff, 0x60, 0x08]), None, "a jump");
+        assert_eq!(of(&[], &[0xff, 0x15]), None, "relative to the instruction");
+        assert_eq!(of(&[], &[0xff, 0x14, 0x25]), None, "absolute");
     }
 }

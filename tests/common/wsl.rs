@@ -24,10 +24,14 @@ impl Machine {
         }
         std::fs::write(machine.root().join("dev/dxg"), "").expect("the folder is ours");
         // One inode under both names, as an installation has it.
-        for (file, name) in [("librocdxg.so", "librocdxg.so.1"), ("libdxcore.so", "libdxcore.so")] {
+        for (file, name) in
+            [("librocdxg.so", "librocdxg.so.1"), ("libhsakmt.so", "libhsakmt.so.1"), ("libdxcore.so", "libdxcore.so")]
+        {
             symlink(built(file), machine.libraries().join(name)).expect("the folder is ours");
         }
-        symlink("librocdxg.so.1", machine.libraries().join("librocdxg.so")).expect("the folder is ours");
+        for name in ["librocdxg.so", "libhsakmt.so"] {
+            symlink(format!("{name}.1"), machine.libraries().join(name)).expect("the folder is ours");
+        }
         machine
     }
 
