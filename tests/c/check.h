@@ -4,20 +4,11 @@
 
 #include <dlfcn.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "check_only.h"
 #include "hsakmt/hsakmt.h"
-
-#define CHECK(condition)                                                                     \
-    do {                                                                                     \
-        if (!(condition)) {                                                                  \
-            fprintf(stderr, "%s:%d: pid %d: %s\n", __FILE__, __LINE__, (int)getpid(), #condition); \
-            _exit(1);                                                                        \
-        }                                                                                    \
-    } while (0)
 
 #define CHECK_EQ(got, want)                                                                  \
     do {                                                                                     \

@@ -8,13 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);    \
-            _exit(1);                                                          \
-        }                                                                      \
-    } while (0)
+#include "check_only.h"
 
 struct library {
     const char *name;
