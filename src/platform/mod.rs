@@ -128,6 +128,8 @@ pub struct GpuInfo {
     pub pci_location: u32,
     /// PCI domain.
     pub pci_domain: u32,
+    /// WDDM version of its driver: 3100 is 3.1.
+    pub wddm_version: u32,
     /// Name to show to people.
     pub product_name: String,
     /// Graphics version.

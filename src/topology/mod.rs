@@ -25,6 +25,8 @@ pub struct Snapshot {
     pub system: HsaSystemProperties,
     /// Every node; the index is the node id of the C API.
     pub nodes: Vec<Node>,
+    /// Version of the driver behind each GPU, where the platform tells it apart from the kernel interface, by node id.
+    pub drivers: BTreeMap<u32, String>,
     /// What was found and is not a node, and why.
     pub skipped: Vec<Skipped>,
     /// Assumptions made and values replaced.
@@ -87,6 +89,10 @@ pub fn build(platform: &dyn Platform, host: &Host, options: &Options) -> Result<
         match gpu::node(info, id, cpus.max_mhz(), options.gfx_override) {
             Ok(node) => {
                 snapshot.nodes.push(node);
+                if info.wddm_version != 0 {
+                    let (major, minor) = (info.wddm_version / 1000, info.wddm_version % 1000 / 100);
+                    snapshot.drivers.insert(id, format!("WDDM {major}.{minor}"));
+                }
                 devices.insert(id, device);
             }
             Err(unusable) => snapshot.skipped.push(Skipped {

@@ -6,7 +6,7 @@ use super::Refusal;
 use crate::asic::{self, Asic, Match};
 use crate::platform::dxg::d3dkmt::*;
 use crate::platform::dxg::device::Adapter;
-use crate::platform::dxg::dxcore::{Query, zeroed};
+use crate::platform::dxg::dxcore::{DriverVersion, Query, zeroed};
 use crate::platform::dxg::status::CallError;
 use crate::platform::{GfxVersion, GpuInfo, Options};
 
@@ -86,6 +86,9 @@ pub fn info(
         }
         Err(_) if geometry_known => {}
         Err(refusal) => return Err(refusal.into()),
+    }
+    if let Some(DriverVersion(version)) = optional.ask("its driver's version") {
+        info.wddm_version = version;
     }
     if let Some(at) = optional.ask::<D3DKMT_ADAPTERADDRESS>("its PCI address") {
         info.pci_location = (at.BusNumber & 0xff) << 8 | (at.DeviceNumber & 0x1f) << 3 | (at.FunctionNumber & 0x7);
