@@ -267,3 +267,27 @@ fn a_cold_snapshot_costs_fewer_than_25_kernel_calls_per_adapter() {
         assert_eq!(control::calls("Any"), Some(2 * calls), "a second one costs the same");
     }
 }
+
+#[test]
+fn threads_that_wait_for_one_snapshot_all_get_it() {
+    const THREADS: usize = 8;
+    let _machine = Machine::named("gfx1100");
+    for _ in 0..5 {
+        assert_eq!(open(), HSAKMT_STATUS_SUCCESS);
+        control::set_delay(2000);
+        let begin = std::time::Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| assert_eq!(acquire(), Ok(2)));
+            }
+        });
+        control::set_delay(0);
+        assert!(begin.elapsed().as_secs() < 10, "a waiter was forgotten");
+        for _ in 0..THREADS {
+            assert_eq!(release(), HSAKMT_STATUS_SUCCESS);
+        }
+        assert_eq!(release(), HSAKMT_STATUS_INVALID_PARAMETER);
+        assert_eq!(close(), HSAKMT_STATUS_SUCCESS);
+        assert_clean();
+    }
+}

@@ -68,7 +68,8 @@ impl Drop for Turn<'_> {
         slot.state = std::mem::take(&mut self.state);
         slot.holder = 0;
         if slot.waiting != 0 {
-            self.session.settled.notify_one();
+            // All of them: one that finds its answer without a turn would wake nobody after itself.
+            self.session.settled.notify_all();
         }
     }
 }

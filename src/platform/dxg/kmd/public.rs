@@ -49,8 +49,8 @@ impl Optional<'_> {
 
 /// Everything that the public side knows of an adapter with these ids.
 ///
-/// Fails where a node would be useless or wrong: the memory sizes cannot be had, or `model` refuses. `known` is true
-/// when a provider brings the geometry, so that the table need not.
+/// Fails where a node would be useless or wrong: the memory sizes cannot be had, or [`model`] refuses. With
+/// `geometry_known` a provider brings the geometry: then the table only adds to it, and only what is certain.
 pub fn info(
     adapter: &Adapter,
     ids: &D3DKMT_DEVICE_IDS,
@@ -72,8 +72,8 @@ pub fn info(
         non_local_bytes: sizes.SharedSystemMemorySize,
         ..GpuInfo::default()
     };
-    let model = model(ids, &info.product_name, options);
-    match model {
+    match model(ids, &info.product_name, options) {
+        Ok(Model { assumed: true, .. }) | Err(_) if geometry_known => {}
         Ok(Model { asic, assumed }) => {
             if assumed {
                 optional.remarks.push(format!(
@@ -84,7 +84,6 @@ pub fn info(
             }
             apply(asic, &mut info);
         }
-        Err(_) if geometry_known => {}
         Err(refusal) => return Err(refusal.into()),
     }
     if let Some(DriverVersion(version)) = optional.ask("its driver's version") {
