@@ -291,3 +291,22 @@ fn threads_that_wait_for_one_snapshot_all_get_it() {
         assert_clean();
     }
 }
+
+#[test]
+fn names_that_are_no_text_harm_nobody() {
+    let usual = include_str!("../fakes/machines/gfx1100.toml");
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let file = folder.path().join("odd.toml");
+    let endless = format!("[{}]", ["0x41"; 260].join(", "));
+    for name in ["[0xd800, 0x110000, 0x1b, 0x0a, 0x42]", "[0]", "[]", &endless] {
+        let odd = usual.replacen("name = \"AMD Radeon RX 7900 XTX\"", &format!("name = {name}"), 1);
+        assert_ne!(odd, usual);
+        std::fs::write(&file, odd).expect("the folder is ours");
+        let _machine = Machine::named(file.to_str().expect("paths here are text"));
+        let (p, _) = last_node();
+        assert_eq!({ p.NumFComputeCores }, 192, "the revision tells the model all the same");
+        assert_eq!({ p.MarketingName }[63], 0, "the name is ended");
+        assert!(!marketing_name(&p).is_empty(), "the table has a name where the driver has none");
+        end();
+    }
+}
