@@ -221,7 +221,8 @@ pub trait Platform: Send + Sync {
     /// Number of the device file that this platform keeps open, if it keeps one.
     fn probe_fd(&self) -> Option<RawFd>;
 
-    /// Every device file that this platform itself has open now: what a fork child inherits and must close.
+    /// Every device file that is open as long as this platform is, and no longer: what a fork child inherits and must
+    /// close, beside what is in [`Kept`].
     fn files(&self) -> Vec<Trace>;
 }
 

@@ -61,6 +61,15 @@ struct State {
     owns_files: bool,
 }
 
+impl State {
+    /// Notes the files that a fork child would inherit from now on.
+    fn note_files(&self, process: &Process) {
+        let mut files = self.kept.files();
+        files.extend(self.platform.iter().flat_map(|platform| platform.files()));
+        process.inherited_files.set(&files);
+    }
+}
+
 /// The right to change the session, held by one thread at a time; no lock is held meanwhile.
 struct Turn<'a> {
     session: &'a Session,
@@ -189,8 +198,8 @@ impl Session {
         for remark in &opened.remarks {
             process.log.line(Level::Warning, NAME, format_args!("{remark}"));
         }
-        process.inherited_files.set(&opened.platform.files());
         turn.state.platform = Some(opened.platform);
+        turn.state.note_files(process);
         turn.state.settings = settings;
         process.register_handlers();
         process.opens.set_live(1);
@@ -219,7 +228,7 @@ impl Session {
         // The device file and libdxcore; what still uses a device keeps the library loaded.
         let platform = turn.state.platform.take();
         self.loader.load(|| drop(platform));
-        process.inherited_files.set(&turn.state.kept.files());
+        turn.state.note_files(process);
         process.opens.set_live(0);
         closed.map_err(Error::Close)
     }
@@ -243,7 +252,7 @@ impl Session {
         let mut remarks = Vec::new();
         let options = settings::snapshot_options(&mut remarks)?;
         let built = topology::build(&*platform, &turn.state.settings.host, &options);
-        process.inherited_files.set(&platform.files());
+        turn.state.note_files(process);
         let built = built?;
         for remark in remarks.iter().chain(&built.snapshot.remarks) {
             process.log.line(Level::Warning, NAME, format_args!("{remark}"));

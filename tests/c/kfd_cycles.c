@@ -6,16 +6,24 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-static int open_files(void)
+/* Descriptors of /dev/kfd and of render nodes. */
+static int device_files(void)
 {
     int count = 0;
     DIR *directory = opendir("/proc/self/fd");
     CHECK(directory);
-    while (readdir(directory))
-        count++;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        char link[300], target[PATH_MAX];
+        snprintf(link, sizeof link, "/proc/self/fd/%s", entry->d_name);
+        ssize_t length = readlink(link, target, sizeof target - 1);
+        target[length < 0 ? 0 : length] = 0;
+        const char *name = strrchr(target, '/');
+        count += name && (!strcmp(name, "/kfd") || !strncmp(name, "/renderD", 8));
+    }
     closedir(directory);
     return count;
 }
@@ -58,9 +66,8 @@ static void turn(void)
 /* B003, B005: what the kernel binds once is asked for once, however often it is used. */
 static void again(void)
 {
-    int before = open_files(), after_first;
     turn();
-    after_first = open_files();
+    int kept = device_files();
     CHECK_EQ(hsaKmtOpenKFD(), OK);
     for (int i = 0; i < 3; i++) {
         CHECK_EQ(acquire(), OK);
@@ -68,24 +75,25 @@ static void again(void)
     }
     CHECK_EQ(hsaKmtCloseKFD(), OK);
     turn();
-    CHECK_EQ(open_files(), after_first);
-    printf("kept %d\n", after_first - before);
+    CHECK_EQ(device_files(), kept);
+    printf("kept %d\n", kept);
 }
 
 /* A child has its own files and its own bindings, whether the parent had the device open or only kept it. */
 static void forked(void)
 {
-    int before = open_files();
     CHECK_EQ(hsaKmtOpenKFD(), OK);
     CHECK_EQ(acquire(), OK);
+    CHECK_EQ(device_files(), 3);
     for (int open = 1; open >= 0; open--) {
         fflush(stdout);
         pid_t child = fork();
         CHECK(child >= 0);
         if (child == 0) {
             CHECK_EQ(hsaKmtOpenKFD(), OK);
-            CHECK_EQ(open_files(), before + 1);
+            CHECK_EQ(device_files(), 1);
             CHECK_EQ(acquire(), OK);
+            CHECK_EQ(device_files(), 3);
             turn();
             fflush(stdout);
             _exit(0);
