@@ -24,7 +24,7 @@ pub use error::Error;
 pub use log::Level;
 pub use session::{Opened, Session};
 
-use self::fork::{InheritedFile, References};
+use self::fork::{InheritedFiles, References};
 use self::generations::Generations;
 use self::log::Log;
 use crate::abi::generation::Generation;
@@ -41,7 +41,7 @@ pub struct Process {
     mark: ForkMark,
     opens: References,
     snapshots: References,
-    inherited_file: InheritedFile,
+    inherited_files: InheritedFiles,
     /// The parent's session, never read: kept so that leak checkers find it reachable.
     abandoned: AtomicPtr<Session>,
     /// The fork handlers are registered. No `OnceLock`: a fork in the middle of one would leave the child waiting.
@@ -56,7 +56,7 @@ static PROCESS: Process = Process {
     mark: ForkMark::new(),
     opens: References::new(),
     snapshots: References::new(),
-    inherited_file: InheritedFile::new(),
+    inherited_files: InheritedFiles::new(),
     abandoned: AtomicPtr::new(std::ptr::null_mut()),
     handlers: AtomicBool::new(false),
     embedded: OnceLock::new(),

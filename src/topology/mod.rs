@@ -83,7 +83,9 @@ pub fn build(platform: &dyn Platform, host: &Host, options: &Options) -> Result<
         found.nodes.push(cpus.node(cpu::system_memory_bytes()));
     }
     let mut snapshot = tree::from_kernel(found, Some(&cpus));
-    let mut devices = BTreeMap::new();
+    let mut opened = opened.into_iter();
+    let kernel_gpus = snapshot.nodes.iter().zip(0..).filter(|(node, _)| node.properties.KFDGpuID != 0);
+    let mut devices: BTreeMap<u32, _> = kernel_gpus.map(|(_, id)| id).zip(&mut opened).collect();
     for (info, device) in gpus.iter().zip(opened) {
         let id = snapshot.nodes.len() as u32;
         match gpu::node(info, id, cpus.max_mhz(), options.gfx_override) {
