@@ -1,0 +1,23 @@
+//! Software amdkfd and amdgpu: what `/dev/kfd`, the render nodes and the topology in sysfs answer, over the software
+//! machine of `rocdxg-fake-gpu`.
+//!
+//! [`Kernel`] is the driver for any number of processes; a front-end brings it opens, ioctls and exits, each with a
+//! [`Caller`] through which the driver reaches the memory and the descriptors of the process. Every argument is
+//! checked as the kernel checks it (kfd-kernel.md), what a client does against the contract is recorded, every
+//! kernel object is counted. Touches no device and no process but through the caller.
+//!
+//! The map: `kernel` (state, opens, dispatch) -> `calls` (`/dev/kfd`), `drm` (render node) -> `abi`, `inject`, `gpu`.
+
+mod abi;
+mod calls;
+mod drm;
+mod errno;
+mod gpu;
+mod inject;
+mod kernel;
+mod mode;
+
+pub use errno::{Answer, Errno};
+pub use gpu::Gpu;
+pub use kernel::{Caller, Config, Descriptor, FileId, Kernel, Ledger};
+pub use mode::Mode;
