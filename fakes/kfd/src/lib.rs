@@ -4,11 +4,13 @@
 //! [`Kernel`] is the driver for any number of processes; a front-end brings it opens, ioctls and exits, each with a
 //! [`Caller`] through which the driver reaches the memory and the descriptors of the process. Every argument is
 //! checked as the kernel checks it (kfd-kernel.md), what a client does against the contract is recorded, every
-//! kernel object is counted. Touches no device and no process but through the caller.
+//! kernel object is counted. [`Tree`] writes the topology. Touches no device and no process but through the caller.
 //!
-//! The map: `kernel` (state, opens, dispatch) -> `calls` (`/dev/kfd`), `drm` (render node) -> `abi`, `inject`, `gpu`.
+//! The map: `kernel` (state, opens, dispatch) -> `calls` (`/dev/kfd`), `drm` (render node) -> `abi`, `inject`, `gpu`;
+//! `tree` -> `caches`, `save_area` -> `gpu`.
 
 mod abi;
+mod caches;
 mod calls;
 mod drm;
 mod errno;
@@ -16,8 +18,12 @@ mod gpu;
 mod inject;
 mod kernel;
 mod mode;
+mod save_area;
+pub mod tree;
 
 pub use errno::{Answer, Errno};
 pub use gpu::Gpu;
 pub use kernel::{Caller, Config, Descriptor, FileId, Kernel, Ledger};
 pub use mode::Mode;
+pub use save_area::SaveArea;
+pub use tree::Tree;
