@@ -6,7 +6,7 @@
 //! checked as the kernel checks it (kfd-kernel.md), what a client does against the contract is recorded, every
 //! kernel object is counted. [`Tree`] writes the topology. Touches no device and no process but through the caller.
 //!
-//! The map: `kernel` (state, opens, dispatch) -> `calls` (`/dev/kfd`), `drm` (render node) -> `abi`, `inject`, `gpu`;
+//! The map: `kernel` (state, opens, dispatch) -> `calls` (`/dev/kfd`), `drm` (render node), `mmap` -> `abi`, `inject`, `gpu`;
 //! `tree` -> `caches`, `save_area` -> `gpu`.
 
 mod abi;
@@ -17,6 +17,7 @@ mod errno;
 mod gpu;
 mod inject;
 mod kernel;
+mod mmap;
 mod mode;
 mod save_area;
 pub mod tree;
@@ -24,6 +25,7 @@ pub mod tree;
 pub use errno::{Answer, Errno};
 pub use gpu::Gpu;
 pub use kernel::{Caller, Config, Descriptor, FileId, Kernel, Ledger};
+pub use mmap::{PAGE, Pages};
 pub use mode::Mode;
 pub use save_area::SaveArea;
 pub use tree::Tree;

@@ -6,6 +6,7 @@ mod apertures;
 mod dispatch;
 mod failures;
 mod kit;
+mod maps;
 mod processes;
 mod render;
 mod small;
