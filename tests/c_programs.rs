@@ -68,3 +68,12 @@ fn both_libraries_in_one_process_have_two_states() {
         }
     }
 }
+
+#[test]
+fn descriptors_that_run_out_cost_an_open_and_nothing_more() {
+    let machine = Machine::named("gfx1100");
+    let output = machine.command(machine.compile("few_files")).env("ROCDXG_FAKE_NEED_NODE", "1").output();
+    let output = output.expect("the program starts");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !log.contains("contract violations"), "{log}");
+}

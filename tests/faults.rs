@@ -17,9 +17,10 @@ const LIST: &str = "EnumAdapters3";
 /// Without these an adapter is no node.
 const NEEDED: [&str; 4] = ["QueryAdapterInfo/31", "QueryAdapterInfo/3", "CreateDevice", "CreatePagingQueue"];
 /// Without these a node knows less.
-const OPTIONAL: [&str; 8] = [
+const OPTIONAL: [&str; 9] = [
     "QueryAdapterInfo/6",
     "QueryAdapterInfo/8",
+    "QueryAdapterInfo/13",
     "QueryAdapterInfo/25",
     "QueryAdapterInfo/60",
     "QueryAdapterInfo/61",

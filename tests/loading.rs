@@ -58,7 +58,8 @@ fn a_device_file_that_cannot_be_opened_is_named_with_its_reason() {
         assert_eq!(out, [NOT_OPENED; 2], "errno {errno}");
         assert_eq!(log.len(), 2, "one line for each try: {log:?}");
         let reason = std::io::Error::from_raw_os_error(errno).to_string();
-        assert!(log.iter().all(|line| line.contains("dev/dxg") && line.contains(&reason)), "{log:?}");
+        assert!(log.iter().all(|line| line.contains(&format!("dev/dxg: {reason}"))), "{log:?}");
+        assert!(log.iter().all(|line| line.contains("dev/kfd: No such file")), "what else was tried: {log:?}");
     }
 }
 
@@ -164,11 +165,9 @@ fn a_library_that_is_closed_stays_and_answers_to_both_names() {
 }
 
 #[test]
-fn no_gpu_is_the_same_answer_every_time_and_quick() {
-    let machine = Machine::named("no-amd");
-    let begin = std::time::Instant::now();
-    let (out, _) = open_once(&machine, &[], &[]);
-    assert_eq!(out, ["open 0 acquire 0 nodes 1 release 0 close 0 files +0"; 2]);
-    // Report B107 asks for 100 ms; compiling the program is part of what is timed here.
-    assert!(begin.elapsed().as_secs() < 30);
+fn b021_detection_variables_of_the_runtime_do_not_matter() {
+    let machine = Machine::named("gfx1100");
+    for value in ["", "0", "1"] {
+        assert_eq!(open_once(&machine, &[("HSA_ENABLE_DXG_DETECTION", value)], &[]).0, [FINE; 2], "{value:?}");
+    }
 }

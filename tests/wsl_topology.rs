@@ -267,3 +267,46 @@ fn a_cold_snapshot_costs_fewer_than_25_kernel_calls_per_adapter() {
         assert_eq!(control::calls("Any"), Some(2 * calls), "a second one costs the same");
     }
 }
+
+#[test]
+fn threads_that_wait_for_one_snapshot_all_get_it() {
+    const THREADS: usize = 8;
+    let _machine = Machine::named("gfx1100");
+    for _ in 0..5 {
+        assert_eq!(open(), HSAKMT_STATUS_SUCCESS);
+        control::set_delay(2000);
+        let begin = std::time::Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| assert_eq!(acquire(), Ok(2)));
+            }
+        });
+        control::set_delay(0);
+        assert!(begin.elapsed().as_secs() < 10, "a waiter was forgotten");
+        for _ in 0..THREADS {
+            assert_eq!(release(), HSAKMT_STATUS_SUCCESS);
+        }
+        assert_eq!(release(), HSAKMT_STATUS_INVALID_PARAMETER);
+        assert_eq!(close(), HSAKMT_STATUS_SUCCESS);
+        assert_clean();
+    }
+}
+
+#[test]
+fn names_that_are_no_text_harm_nobody() {
+    let usual = include_str!("../fakes/machines/gfx1100.toml");
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let file = folder.path().join("odd.toml");
+    let endless = format!("[{}]", ["0x41"; 260].join(", "));
+    for name in ["[0xd800, 0x110000, 0x1b, 0x0a, 0x42]", "[0]", "[]", &endless] {
+        let odd = usual.replacen("name = \"AMD Radeon RX 7900 XTX\"", &format!("name = {name}"), 1);
+        assert_ne!(odd, usual);
+        std::fs::write(&file, odd).expect("the folder is ours");
+        let _machine = Machine::named(file.to_str().expect("paths here are text"));
+        let (p, _) = last_node();
+        assert_eq!({ p.NumFComputeCores }, 192, "the revision tells the model all the same");
+        assert_eq!({ p.MarketingName }[63], 0, "the name is ended");
+        assert!(!marketing_name(&p).is_empty(), "the table has a name where the driver has none");
+        end();
+    }
+}

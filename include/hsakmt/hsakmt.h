@@ -359,8 +359,8 @@ HSAKMTAPI HSAKMT_STATUS hsaKmtSetPersistingCacheSize(HSAuint32 NodeId, HSAuint64
 /**
  * Opens the GPU for this process, or takes one more reference on it.
  * Returns SUCCESS for the first reference and KERNEL_ALREADY_OPENED (22) for every further one; each of both owes
- * one hsaKmtCloseKFD. KERNEL_IO_CHANNEL_NOT_OPENED when the device file cannot be opened, ERROR when libdxcore
- * cannot be used.
+ * one hsaKmtCloseKFD. KERNEL_IO_CHANNEL_NOT_OPENED when no device file can be opened, DRIVER_MISMATCH when the
+ * interface behind /dev/kfd is another one, ERROR when it does not answer or libdxcore cannot be used.
  */
 HSAKMTAPI HSAKMT_STATUS hsaKmtOpenKFD(void);
 

@@ -1,7 +1,7 @@
 //! The exported functions, one file per section of the header.
 //!
 //! Each one checks its pointers, converts, makes one call into `process`, and converts the result; nothing else
-//! happens here. Every export is made by [`exports!`], which gives it its symbol version, a panic barrier and the one
+//! happens here. Every export is made by `exports!`, which gives it its symbol version, a panic barrier and the one
 //! log line of a failure. May call: `process`, `abi`.
 
 // `libhsakmt.so.1` has neither the calls of libdrm, which its users link beside it, nor WSL telemetry.

@@ -8,8 +8,9 @@ exports! {
     /// Opens the GPU for this process, or takes one more reference on it.
     ///
     /// Returns SUCCESS for the first reference and KERNEL_ALREADY_OPENED (22) for every further one; each of both owes
-    /// one `hsaKmtCloseKFD`. KERNEL_IO_CHANNEL_NOT_OPENED when the device file cannot be opened, ERROR when libdxcore
-    /// cannot be used (dxg.md 1.2).
+    /// one `hsaKmtCloseKFD`. KERNEL_IO_CHANNEL_NOT_OPENED when no device file can be opened, DRIVER_MISMATCH when the
+    /// interface behind `/dev/kfd` is another one, ERROR when it does not answer or libdxcore cannot be used (dxg.md
+    /// 1.2, kfd.md 1.2).
     fn hsaKmtOpenKFD() -> HSAKMT_STATUS {
         Ok(match process::open()? {
             Opened::First => HSAKMT_STATUS_SUCCESS,
@@ -23,7 +24,7 @@ exports! {
         process::close()
     }
 
-    /// Tells the version of the kernel interface (dxg.md 1.8).
+    /// Tells the version of the kernel interface (dxg.md 1.8, kfd.md 1.2).
     fn hsaKmtGetVersion(VersionInfo: *mut HsaVersionInfo) {
         process::require_open()?;
         // SAFETY: the pointer is the caller's, for one structure.

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use crate::abi::*;
-use crate::platform::{self, dxg};
+use crate::platform::{self, dxg, kfd};
 use crate::process::Error;
 use crate::topology;
 
@@ -46,7 +46,17 @@ pub fn errno(status: HSAKMT_STATUS) -> c_int {
 
 fn of_platform(error: &platform::Error) -> HSAKMT_STATUS {
     match error {
-        platform::Error::Dxg(dxg::Error::Device { .. }) => HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED,
+        platform::Error::NoPlatform(tried) => {
+            // A device that opened and is of no use says more than one that did not open.
+            let mut statuses = tried.iter().map(of_platform);
+            let not_opened = HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
+            statuses.find(|&status| status != not_opened).unwrap_or(not_opened)
+        }
+        platform::Error::Dxg(dxg::Error::Device { .. }) | platform::Error::Kfd(kfd::Error::Device { .. }) => {
+            HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
+        }
+        platform::Error::Kfd(kfd::Error::Version { .. }) => HSAKMT_STATUS_DRIVER_MISMATCH,
+        platform::Error::Kfd(error) if error.errno() == Some(libc::ENOMEM) => HSAKMT_STATUS_NO_MEMORY,
         platform::Error::Dxg(dxg::Error::Call(error)) => of_nt(error.status),
         _ => HSAKMT_STATUS_ERROR,
     }

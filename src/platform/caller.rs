@@ -6,7 +6,7 @@
 
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, size_of};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The registers of an x86-64 caller as an export finds them, and where it returns to.
 #[repr(C)]
@@ -356,7 +356,7 @@ fn peek(address: usize) -> Option<usize> {
 
 /// Start and end of the loaded object that has `address`.
 fn extent(address: usize) -> Option<(usize, usize)> {
-    match *FIND_OBJECT.get_or_init(find_object) {
+    match find_object() {
         Some(find) => {
             let mut found = MaybeUninit::<FoundObject>::zeroed();
             // SAFETY: the C library's own function, with room for its answer; it takes no lock, and so cannot be
@@ -381,14 +381,19 @@ struct FoundObject {
 
 type FindObject = unsafe extern "C" fn(*mut c_void, *mut FoundObject) -> i32;
 
-/// Address of a function of the C library: the same for every thread, and in every child.
-static FIND_OBJECT: OnceLock<Option<FindObject>> = OnceLock::new();
-
+/// `_dl_find_object`, where the C library has it.
 fn find_object() -> Option<FindObject> {
-    // SAFETY: the name is a C string.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };
+    /// Address of the function, 0 before it was looked for and 1 where there is none: the same for every thread, and in
+    /// every child. No `OnceLock`: a fork in the middle of one would leave the child waiting.
+    static KNOWN: AtomicUsize = AtomicUsize::new(0);
+    let mut address = KNOWN.load(Ordering::Relaxed);
+    if address == 0 {
+        // SAFETY: the name is a C string.
+        address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) }.addr().max(1);
+        KNOWN.store(address, Ordering::Relaxed);
+    }
     // SAFETY: the C library gives this name this type.
-    (!address.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, FindObject>(address) })
+    (address != 1).then(|| unsafe { std::mem::transmute::<usize, FindObject>(address) })
 }
 
 /// [`extent`] for older C libraries: asks for every object, under the loader's lock.

@@ -1,12 +1,15 @@
 //! The seam between the thunk and a kernel driver: one trait and the words that cross it.
 //!
-//! `dxg` (WSL) and `kfd` (bare metal) implement it and never name each other. This room may touch devices,
+//! `dxg` (WSL) and `kfd` (bare metal) implement it and never name each other; `choice` opens the one that the
+//! machine has. This room may touch devices,
 //! sysfs and foreign libraries; it keeps no global state, prints nothing and reads no environment variable:
 //! what it is told arrives in [`Options`], what went wrong leaves in its errors and in [`Skipped`].
 //! May call: `abi`, `asic`.
 
 pub mod caller;
+mod choice;
 pub mod dxg;
+pub mod file;
 pub mod host;
 pub mod kfd;
 pub(crate) mod name;
@@ -23,7 +26,10 @@ use crate::abi::{
     HsaSystemProperties, HsaVersionInfo,
 };
 
+pub use choice::{Choice, Kept, Opened, Request, open};
 pub use host::Host;
+
+use self::file::Trace;
 
 /// A graphics version: major, minor, stepping, as in gfx90a = 9.0.10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -128,6 +134,8 @@ pub struct GpuInfo {
     pub pci_location: u32,
     /// PCI domain.
     pub pci_domain: u32,
+    /// WDDM version of its driver: 3100 is 3.1.
+    pub wddm_version: u32,
     /// Name to show to people.
     pub product_name: String,
     /// Graphics version.
@@ -214,6 +222,10 @@ pub trait Platform: Send + Sync {
 
     /// Number of the device file that this platform keeps open, if it keeps one.
     fn probe_fd(&self) -> Option<RawFd>;
+
+    /// Every device file that is open as long as this platform is, and no longer: what a fork child inherits and must
+    /// close, beside what is in [`Kept`].
+    fn files(&self) -> Vec<Trace>;
 }
 
 /// Why a platform call failed.
@@ -229,4 +241,11 @@ pub enum Error {
     /// A file of the machine could not be read.
     #[error(transparent)]
     Host(#[from] host::Error),
+    /// No platform can be opened: why not, of each that was tried.
+    #[error("{}", joined(.0))]
+    NoPlatform(Vec<Error>),
+}
+
+fn joined(errors: &[Error]) -> String {
+    errors.iter().map(Error::to_string).collect::<Vec<_>>().join("; ")
 }

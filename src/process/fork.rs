@@ -1,9 +1,10 @@
 //! What a fork leaves of a session: numbers, and nothing else.
 
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::platform::file::{Identity, Trace};
 use crate::platform::os;
 
 /// References held: taken in this process, and those that it inherited and owes back first (dxg.md 1.5).
@@ -113,30 +114,59 @@ impl LoaderGate {
     }
 }
 
-/// The device file that the parent had open, by number; the child closes its copy.
+/// Files that are noted; a child leaves the rest of its parent's open. A process has one device file and at most 64
+/// GPUs, each with a render node of its own (kfd-kernel.md section 6).
+const MOST_FILES: usize = 80;
+
+/// The device files that the parent had open, by number and by what they named; the child closes its copies.
+///
+/// Plain numbers of the process, as a child reads nothing of its parent's session.
 #[derive(Debug)]
-pub struct InheritedFile {
-    fd: AtomicI32,
+pub struct InheritedFiles {
+    files: [Slot; MOST_FILES],
 }
 
-impl InheritedFile {
+#[derive(Debug)]
+struct Slot {
+    /// -1 for none.
+    fd: AtomicI32,
+    device: AtomicU64,
+    inode: AtomicU64,
+}
+
+impl InheritedFiles {
     /// None.
     pub const fn new() -> Self {
-        Self { fd: AtomicI32::new(-1) }
+        Self {
+            files: [const { Slot { fd: AtomicI32::new(-1), device: AtomicU64::new(0), inode: AtomicU64::new(0) } };
+                MOST_FILES],
+        }
     }
 
-    /// Notes the file that a child would inherit now.
-    pub fn set(&self, fd: Option<i32>) {
-        self.fd.store(fd.unwrap_or(-1), Ordering::Release);
+    /// Notes the files that a child would inherit now; only the holder of the session's turn may.
+    pub fn set(&self, files: &[Trace]) {
+        for (index, slot) in self.files.iter().enumerate() {
+            // A fork in the middle of this finds no number, or one beside the identity that belongs to it.
+            slot.fd.store(-1, Ordering::Release);
+            if let Some(file) = files.get(index) {
+                slot.device.store(file.identity.device, Ordering::Release);
+                slot.inode.store(file.identity.inode, Ordering::Release);
+                slot.fd.store(file.fd, Ordering::Release);
+            }
+        }
     }
 
-    /// Takes the number, once.
-    pub fn take(&self) -> Option<i32> {
-        Some(self.fd.swap(-1, Ordering::AcqRel)).filter(|&fd| fd >= 0)
+    /// Takes the files, each once.
+    pub fn take(&self) -> impl Iterator<Item = Trace> {
+        self.files.iter().filter_map(|slot| {
+            let fd = slot.fd.swap(-1, Ordering::AcqRel);
+            let (device, inode) = (slot.device.load(Ordering::Acquire), slot.inode.load(Ordering::Acquire));
+            (fd >= 0).then_some(Trace { fd, identity: Identity { device, inode } })
+        })
     }
 }
 
-impl Default for InheritedFile {
+impl Default for InheritedFiles {
     fn default() -> Self {
         Self::new()
     }

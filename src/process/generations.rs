@@ -2,7 +2,7 @@
 //!
 //! What a module announces is true of its code, so it holds in fork children too, whatever becomes of the session.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 
@@ -25,18 +25,23 @@ struct Announced {
 /// What modules have announced, and what the user says of all of them.
 pub struct Generations {
     announced: ArcSwapOption<Vec<Announced>>,
-    /// `ROCDXG_ABI`.
-    forced: OnceLock<Option<Generation>>,
+    /// What `ROCDXG_ABI` says, once it has been read.
+    forced: ArcSwapOption<Option<Generation>>,
 }
 
 impl Generations {
     /// Nobody has announced anything.
     pub const fn new() -> Self {
-        Self { announced: ArcSwapOption::const_empty(), forced: OnceLock::new() }
+        Self { announced: ArcSwapOption::const_empty(), forced: ArcSwapOption::const_empty() }
     }
 
     fn forced(&self) -> Option<Generation> {
-        *self.forced.get_or_init(settings::forced_generation)
+        if let Some(forced) = &*self.forced.load() {
+            return **forced;
+        }
+        let forced = settings::forced_generation();
+        self.forced.store(Some(Arc::new(forced)));
+        forced
     }
 
     /// The generation of the module that `caller` finds.

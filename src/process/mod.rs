@@ -15,7 +15,7 @@ mod session;
 mod settings;
 
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
@@ -24,7 +24,7 @@ pub use error::Error;
 pub use log::Level;
 pub use session::{Opened, Session};
 
-use self::fork::{InheritedFile, References};
+use self::fork::{InheritedFiles, References};
 use self::generations::Generations;
 use self::log::Log;
 use crate::abi::generation::Generation;
@@ -41,10 +41,11 @@ pub struct Process {
     mark: ForkMark,
     opens: References,
     snapshots: References,
-    inherited_file: InheritedFile,
+    inherited_files: InheritedFiles,
     /// The parent's session, never read: kept so that leak checkers find it reachable.
     abandoned: AtomicPtr<Session>,
-    handlers: OnceLock<bool>,
+    /// The fork handlers are registered. No `OnceLock`: a fork in the middle of one would leave the child waiting.
+    handlers: AtomicBool,
     embedded: OnceLock<Lookup>,
     generations: Generations,
     log: Log,
@@ -55,9 +56,9 @@ static PROCESS: Process = Process {
     mark: ForkMark::new(),
     opens: References::new(),
     snapshots: References::new(),
-    inherited_file: InheritedFile::new(),
+    inherited_files: InheritedFiles::new(),
     abandoned: AtomicPtr::new(std::ptr::null_mut()),
-    handlers: OnceLock::new(),
+    handlers: AtomicBool::new(false),
     embedded: OnceLock::new(),
     generations: Generations::new(),
     log: Log::new(),
@@ -104,9 +105,12 @@ impl Process {
         if self.is_open() { Ok(()) } else { Err(Error::NotOpened) }
     }
 
-    /// Registers the fork handlers, once. Without them only raw forks would still be noticed, by the mark.
+    /// Registers the fork handlers, once. Without them a fork would still be noticed, by the mark.
     fn register_handlers(&self) {
-        self.handlers.get_or_init(|| os::at_fork(prepare_fork, parent_of_fork, child_of_fork));
+        if !self.handlers.swap(true, Ordering::AcqRel) {
+            let registered = os::at_fork(prepare_fork, parent_of_fork, child_of_fork);
+            self.handlers.store(registered, Ordering::Release);
+        }
     }
 }
 

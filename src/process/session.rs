@@ -12,8 +12,8 @@ use super::fork::LoaderGate;
 use super::settings::{self, Settings};
 use super::{Error, Level, Process};
 use crate::abi::{HsaSystemProperties, HsaVersionInfo};
-use crate::platform::dxg::{self, Dxg};
-use crate::platform::{self, Device, Platform};
+use crate::platform::file::Trace;
+use crate::platform::{self, Device, Kept, Platform, Request};
 use crate::topology::{self, Snapshot};
 
 /// What an open did.
@@ -54,6 +54,20 @@ struct State {
     settings: Settings,
     platform: Option<Arc<dyn Platform>>,
     devices: BTreeMap<u32, Arc<dyn Device>>,
+    /// What the kernel ties to this process: it outlives the last close, and the next open uses it again. A fork child
+    /// abandons it with the session and gets its own.
+    kept: Kept,
+    /// This process has opened before, so the files that are noted for fork children are its own.
+    owns_files: bool,
+}
+
+impl State {
+    /// Notes the files that a fork child would inherit from now on.
+    fn note_files(&self, process: &Process) {
+        let mut files = self.kept.files();
+        files.extend(self.platform.iter().flat_map(|platform| platform.files()));
+        process.inherited_files.set(&files);
+    }
 }
 
 /// The right to change the session, held by one thread at a time; no lock is held meanwhile.
@@ -68,7 +82,8 @@ impl Drop for Turn<'_> {
         slot.state = std::mem::take(&mut self.state);
         slot.holder = 0;
         if slot.waiting != 0 {
-            self.session.settled.notify_one();
+            // All of them: one that finds its answer without a turn would wake nobody after itself.
+            self.session.settled.notify_all();
         }
     }
 }
@@ -169,15 +184,23 @@ impl Session {
         for remark in &settings.remarks {
             process.log.line(Level::Warning, NAME, format_args!("{remark}"));
         }
-        if let Some(fd) = process.inherited_file.take() {
-            dxg::close_inherited(&settings.host, fd);
+        if !turn.state.owns_files {
+            // What is noted was the parent's until this process opens for the first time.
+            process.inherited_files.take().for_each(Trace::close_inherited);
+            turn.state.owns_files = true;
         }
-        let embedded = process.embedded.get().copied();
-        let provider = settings.kmd_provider.as_deref();
-        let platform = self.loader.load(|| Dxg::open(&settings.host, embedded, provider));
-        let platform = platform.map_err(|error| Error::Open(error.into()))?;
-        process.inherited_file.set(platform.probe_fd());
-        turn.state.platform = Some(Arc::new(platform));
+        let request = Request {
+            host: &settings.host,
+            choice: settings.platform,
+            embedded: process.embedded.get().copied(),
+            provider: settings.kmd_provider.as_deref(),
+        };
+        let opened = self.loader.load(|| platform::open(&request, &mut turn.state.kept)).map_err(Error::Open)?;
+        for remark in &opened.remarks {
+            process.log.line(Level::Warning, NAME, format_args!("{remark}"));
+        }
+        turn.state.platform = Some(opened.platform);
+        turn.state.note_files(process);
         turn.state.settings = settings;
         process.register_handlers();
         process.opens.set_live(1);
@@ -206,7 +229,7 @@ impl Session {
         // The device file and libdxcore; what still uses a device keeps the library loaded.
         let platform = turn.state.platform.take();
         self.loader.load(|| drop(platform));
-        process.inherited_file.set(None);
+        turn.state.note_files(process);
         process.opens.set_live(0);
         closed.map_err(Error::Close)
     }
@@ -229,7 +252,9 @@ impl Session {
         let platform = turn.state.platform.clone().ok_or(Error::NotOpened)?;
         let mut remarks = Vec::new();
         let options = settings::snapshot_options(&mut remarks)?;
-        let built = topology::build(&*platform, &turn.state.settings.host, &options)?;
+        let built = topology::build(&*platform, &turn.state.settings.host, &options);
+        turn.state.note_files(process);
+        let built = built?;
         for remark in remarks.iter().chain(&built.snapshot.remarks) {
             process.log.line(Level::Warning, NAME, format_args!("{remark}"));
         }

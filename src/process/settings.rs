@@ -7,13 +7,15 @@ use std::path::PathBuf;
 
 use super::log;
 use crate::abi::generation::Generation;
-use crate::platform::{GfxVersion, Host, Options, os};
+use crate::platform::{Choice, GfxVersion, Host, Options, os};
 
 /// What the environment said at the first open (dxg.md 1.4).
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Where absolute paths start (`ROCDXG_ROOT`).
     pub host: Host,
+    /// `ROCDXG_PLATFORM`: the platform to use instead of the one that the machine has.
+    pub platform: Choice,
     /// `ROCDXG_KMD_PROVIDER`: shared object to ask instead of the one beside the library.
     pub kmd_provider: Option<PathBuf>,
     /// `HSAKMT_DEBUG_LEVEL`.
@@ -45,8 +47,16 @@ impl Settings {
                 remarks.push(format!("ROCR_VISIBLE_DEVICES={value:?} names a device number that cannot exist"));
             }
         }
+        const PLATFORM: &str = "ROCDXG_PLATFORM";
+        let platform = match text(PLATFORM) {
+            None => Choice::Automatic,
+            Some(value) => choice(&value).unwrap_or_else(|| {
+                remarks.push(format!("{PLATFORM}={value:?} is neither kfd nor dxg; ignored"));
+                Choice::Automatic
+            }),
+        };
         let kmd_provider = file_variable("ROCDXG_KMD_PROVIDER", &mut remarks);
-        Self { host, kmd_provider, log_threshold: log_threshold(), remarks }
+        Self { host, platform, kmd_provider, log_threshold: log_threshold(), remarks }
     }
 }
 
@@ -126,6 +136,14 @@ fn switch(value: &str) -> Option<bool> {
     }
 }
 
+fn choice(value: &str) -> Option<Choice> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "kfd" => Some(Choice::Kfd),
+        "dxg" => Some(Choice::Dxg),
+        _ => None,
+    }
+}
+
 /// "major.minor.stepping", exactly three decimal numbers.
 pub fn gfx_version(value: &str) -> Option<GfxVersion> {
     let mut parts = value.trim().split('.');
@@ -159,6 +177,15 @@ mod tests {
             ["", "11", "11.0", "11.0.0.0", "64.0.0", "11.256.0", "11.0.-1", "11.0.+1", "gfx1100", "a.b.c", "11..0"]
         {
             assert_eq!(gfx_version(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn platforms_have_two_names() {
+        assert_eq!(choice("kfd"), Some(Choice::Kfd));
+        assert_eq!(choice(" DXG "), Some(Choice::Dxg));
+        for bad in ["", "wsl", "/dev/kfd", "kfd,dxg"] {
+            assert_eq!(choice(bad), None, "{bad}");
         }
     }
 

@@ -25,6 +25,8 @@ pub struct Snapshot {
     pub system: HsaSystemProperties,
     /// Every node; the index is the node id of the C API.
     pub nodes: Vec<Node>,
+    /// Version of the driver behind each GPU, where the platform tells it apart from the kernel interface, by node id.
+    pub drivers: BTreeMap<u32, String>,
     /// What was found and is not a node, and why.
     pub skipped: Vec<Skipped>,
     /// Assumptions made and values replaced.
@@ -81,12 +83,18 @@ pub fn build(platform: &dyn Platform, host: &Host, options: &Options) -> Result<
         found.nodes.push(cpus.node(cpu::system_memory_bytes()));
     }
     let mut snapshot = tree::from_kernel(found, Some(&cpus));
-    let mut devices = BTreeMap::new();
+    let mut opened = opened.into_iter();
+    let kernel_gpus = snapshot.nodes.iter().zip(0..).filter(|(node, _)| node.properties.KFDGpuID != 0);
+    let mut devices: BTreeMap<u32, _> = kernel_gpus.map(|(_, id)| id).zip(&mut opened).collect();
     for (info, device) in gpus.iter().zip(opened) {
         let id = snapshot.nodes.len() as u32;
         match gpu::node(info, id, cpus.max_mhz(), options.gfx_override) {
             Ok(node) => {
                 snapshot.nodes.push(node);
+                if info.wddm_version != 0 {
+                    let (major, minor) = (info.wddm_version / 1000, info.wddm_version % 1000 / 100);
+                    snapshot.drivers.insert(id, format!("WDDM {major}.{minor}"));
+                }
                 devices.insert(id, device);
             }
             Err(unusable) => snapshot.skipped.push(Skipped {

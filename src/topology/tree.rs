@@ -1,5 +1,6 @@
 //! Nodes that the kernel describes itself (KFD), of the running machine or of a captured tree.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Snapshot;
@@ -56,5 +57,5 @@ pub(crate) fn from_kernel(discovery: Discovery, cpus: Option<&Cpus>) -> Snapshot
         links::add_indirect(&mut nodes);
     }
     system.NumNodes = nodes.len() as u32;
-    Snapshot { system, nodes, skipped, remarks }
+    Snapshot { system, nodes, drivers: BTreeMap::new(), skipped, remarks }
 }

@@ -1,4 +1,4 @@
-/* Preloaded: open() of a device file named dxg fails with the errno that DENY_ERRNO gives. */
+/* Preloaded: open() of a file whose last name is DENY_NAME (dxg without it) fails with the errno that DENY_ERRNO gives. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,8 +9,8 @@
 
 static int denied(const char *path)
 {
-    const char *end = strrchr(path, '/');
-    if (!end || strcmp(end, "/dxg") != 0)
+    const char *name = getenv("DENY_NAME"), *end = strrchr(path, '/');
+    if (!end || strcmp(end + 1, name ? name : "dxg") != 0)
         return 0;
     errno = atoi(getenv("DENY_ERRNO"));
     return 1;

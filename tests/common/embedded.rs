@@ -80,6 +80,7 @@ pub fn acquire() -> Result<u32, HSAKMT_STATUS> {
 }
 
 /// `hsaKmtReleaseSystemProperties`.
+#[allow(dead_code)] // As above.
 pub fn release() -> HSAKMT_STATUS {
     // SAFETY: no pointers.
     unsafe { hsaKmtReleaseSystemProperties() }

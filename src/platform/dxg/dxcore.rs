@@ -107,6 +107,11 @@ pub unsafe trait Query: Copy {
     const CALL: &'static str;
 }
 
+/// Answer of `KMTQAITYPE_DRIVERVERSION`: 1000 times the WDDM version and its minor number in hundreds, 3100 is 3.1.
+#[repr(transparent)]
+#[derive(Debug, Clone, Copy)]
+pub struct DriverVersion(pub u32);
+
 macro_rules! queries {
     ($($type:ty, $kind:ident;)*) => {
         $(
@@ -128,6 +133,7 @@ queries! {
     D3DKMT_QUERY_ADAPTER_UNIQUE_GUID, QUERY_ADAPTER_UNIQUE_GUID;
     D3DKMT_QUERY_DEVICE_IDS, PHYSICALADAPTERDEVICEIDS;
     D3DKMT_SEGMENTSIZEINFO, GETSEGMENTSIZE;
+    DriverVersion, DRIVERVERSION;
 }
 
 /// A value of zero bytes.

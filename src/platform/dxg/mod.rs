@@ -10,10 +10,8 @@ pub mod dxcore;
 pub mod kmd;
 pub mod status;
 
-use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +20,7 @@ use self::dxcore::{Dxcore, LoadError, Lookup};
 use self::kmd::provider::{self, Provider};
 use self::kmd::public;
 use self::status::CallError;
+use super::file::{DeviceFile, Trace};
 use super::{Device, Discovery, GpuInfo, Host, Options, Platform, Skipped};
 use crate::abi::HsaVersionInfo;
 
@@ -53,7 +52,7 @@ pub enum Error {
 pub struct Dxg {
     // Dropped in this order.
     provider: Option<Provider>,
-    probe: Option<OwnedFd>,
+    probe: Option<DeviceFile>,
     dxcore: Arc<Dxcore>,
     /// What an open could do without.
     remarks: Vec<String>,
@@ -69,9 +68,8 @@ impl Dxg {
             Some(lookup) => (None, Dxcore::embedded(lookup)?),
             None => {
                 let path = host.path(DEVICE);
-                let file = OpenOptions::new().read(true).write(true).open(&path);
-                let file = file.map_err(|source| Error::Device { path, source })?;
-                (Some(file.into()), Dxcore::load(host)?)
+                let file = DeviceFile::open(&path).map_err(|source| Error::Device { path, source })?;
+                (Some(file), Dxcore::load(host)?)
             }
         };
         // Without a provider the GPUs are still there, only less is known of them.
@@ -149,20 +147,10 @@ impl Platform for Dxg {
     }
 
     fn probe_fd(&self) -> Option<RawFd> {
-        self.probe.as_ref().map(AsRawFd::as_raw_fd)
+        self.probe.as_ref().map(|probe| probe.trace().fd)
     }
-}
 
-/// Closes the device file that a fork child inherited, if the number still names that file.
-///
-/// A child may have closed every file and opened others in their place, so the number alone proves nothing.
-pub fn close_inherited(host: &Host, fd: RawFd) {
-    let same = |a: &std::fs::Metadata, b: &std::fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
-    let device = std::fs::metadata(host.path(DEVICE));
-    let inherited = std::fs::metadata(format!("/proc/self/fd/{fd}"));
-    if matches!((device, inherited), (Ok(device), Ok(inherited)) if same(&device, &inherited)) {
-        // SAFETY: the descriptor was opened by this library before the fork, its owner was abandoned with the
-        // parent's session, and it still names the device file.
-        drop(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(fd) });
+    fn files(&self) -> Vec<Trace> {
+        self.probe.iter().map(DeviceFile::trace).collect()
     }
 }

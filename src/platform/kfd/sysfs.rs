@@ -14,7 +14,7 @@ use super::super::notes::Notes;
 use super::super::{Discovery, Node, Options, Skipped, host};
 use super::records::{self, NodeRecord};
 use super::values::{Entry, MOST_BYTES, decimal, shown};
-use super::{Error, derive};
+use super::{Error, derive, is_shortage};
 use crate::abi::{HsaCacheProperties, HsaIoLinkProperties, HsaMemoryProperties, HsaSystemProperties};
 
 /// Reads of a tree that changes meanwhile (kfd.md 7, defect 12), with pauses of 1, 2, 4 ... ms between them.
@@ -226,6 +226,7 @@ impl Reader<'_> {
             match draft {
                 Ok(draft) => drafts.push(draft),
                 Err(Fault::Hidden { reason, expected }) => self.skip(node, gpu_id, reason, expected),
+                Err(Fault::File(error)) if error.errno().is_some_and(is_shortage) => return Err(error),
                 Err(Fault::File(error)) if is_gpu || self.tolerance == Tolerance::Capture => {
                     vanished_any |= vanished(&error);
                     let denied = error.errno() == Some(libc::EPERM);

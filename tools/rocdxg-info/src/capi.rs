@@ -1,5 +1,6 @@
 //! The C API, called in the order and with the buffers of a C program. Every unsafe block of the tool is here.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
 
@@ -20,6 +21,8 @@ pub struct Reading {
     pub system: HsaSystemProperties,
     /// Every node, by node id.
     pub nodes: Vec<Node>,
+    /// Driver of each GPU node, by node id.
+    pub drivers: BTreeMap<u32, String>,
     /// What the snapshot left out.
     pub skipped: Vec<Skipped>,
     /// What the snapshot assumed, and what went wrong while references were given back.
@@ -96,9 +99,10 @@ fn noting(reading: Result<Reading, Refused>, given_back: Result<(), Refused>) ->
 fn read_nodes(interface: HsaVersionInfo, system: HsaSystemProperties) -> Result<Reading, Refused> {
     let nodes = (0..system.NumNodes).map(node).collect::<Result<_, _>>()?;
     // The C API has no call for these.
-    let (skipped, remarks) = process::with_snapshot(|s| Ok((s.skipped.clone(), s.remarks.clone()))).unwrap_or_default();
+    let beside = process::with_snapshot(|s| Ok((s.drivers.clone(), s.skipped.clone(), s.remarks.clone())));
+    let (drivers, skipped, remarks) = beside.unwrap_or_default();
     let platform = process::platform_name().unwrap_or("unknown");
-    Ok(Reading { platform, interface, system, nodes, skipped, remarks })
+    Ok(Reading { platform, interface, system, nodes, drivers, skipped, remarks })
 }
 
 fn node(id: u32) -> Result<Node, Refused> {

@@ -5,14 +5,12 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use rocdxg::platform::Host;
-use rocdxg::platform::dxg;
+use rocdxg::platform::{dxg, kfd};
 use rocdxg::process;
 
 use crate::capi::Refused;
 use crate::facts;
 use crate::model::NoDevice;
-
-const KFD: &str = "/dev/kfd";
 
 /// What decides about the advice.
 struct Findings {
@@ -29,9 +27,9 @@ struct Findings {
 /// Looks around after `refused`. `files` says why the topology files of the machine do not help either.
 pub fn diagnose(host: &Host, refused: Refused, files: Option<&dyn std::error::Error>) -> NoDevice {
     let open = |device: &str| OpenOptions::new().read(true).write(true).open(host.path(device)).map(drop);
-    let (dxg, kfd) = (open(dxg::DEVICE), open(KFD));
+    let (dxg, kfd) = (open(dxg::DEVICE), open(kfd::DEVICE));
     let release = host.read("/proc/sys/kernel/osrelease", 256).unwrap_or_default();
-    let mut checks = vec![check(&host.path(KFD), &kfd)];
+    let mut checks = vec![check(&host.path(kfd::DEVICE), &kfd)];
     if !matches!(&dxg, Err(error) if error.kind() == ErrorKind::NotFound) {
         checks.insert(0, check(&host.path(dxg::DEVICE), &dxg));
     }
@@ -55,14 +53,20 @@ fn check(path: &Path, outcome: &io::Result<()>) -> String {
 }
 
 fn advice(findings: &Findings) -> Option<&'static str> {
-    use ErrorKind::{NotFound, PermissionDenied};
+    use ErrorKind::{InvalidInput, NotFound, PermissionDenied};
     let Findings { dxg, kfd, wsl, container } = *findings;
     Some(match (dxg, kfd) {
         (None, _) if container => "start the container with -v /usr/lib/wsl:/usr/lib/wsl, where libdxcore.so is",
         (None, _) => "libdxcore.so comes with WSL in /usr/lib/wsl/lib; update WSL, or put it on LD_LIBRARY_PATH",
         (Some(PermissionDenied), _) if container => "start the container with --device /dev/dxg",
         (Some(PermissionDenied), _) => "give this user permission to read and write /dev/dxg",
-        (Some(NotFound), None) => "the device is there: this version of the library does not open /dev/kfd",
+        (Some(NotFound), None) => {
+            "the device opens, and its driver is not one that this library speaks to: update one of them"
+        }
+        // What the driver says to a process whose device cgroup has none of its GPUs.
+        (Some(NotFound), Some(InvalidInput)) if container => {
+            "start the container with --device /dev/kfd --device /dev/dri"
+        }
         (Some(NotFound), Some(PermissionDenied)) if container => {
             "start the container with --device /dev/kfd --device /dev/dri"
         }
@@ -97,6 +101,8 @@ mod tests {
         assert!(advise(None, absent, true, false).contains("libdxcore.so"));
         assert!(advise(denied, absent, true, false).contains("/dev/dxg"));
         assert!(advise(absent, denied, false, false).contains("groups"));
+        assert!(advise(absent, None, false, false).contains("driver"));
+        assert!(advise(absent, Some(ErrorKind::InvalidInput), false, true).contains("--device /dev/dri"));
         assert!(advise(absent, absent, true, true).contains("--device /dev/dxg"));
         assert!(advise(absent, absent, true, false).contains("Windows driver"));
         assert!(advise(absent, absent, false, true).contains("--device /dev/kfd"));

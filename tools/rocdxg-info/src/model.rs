@@ -1,5 +1,6 @@
 //! What the renderers show: one machine, wherever it was read.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rocdxg::abi::{HsaSystemProperties, HsaVersionInfo};
@@ -20,6 +21,8 @@ pub struct Machine {
     pub system: HsaSystemProperties,
     /// Every node, by node id.
     pub nodes: Vec<Node>,
+    /// Driver of each GPU node, by node id, where it has a version beside the kernel interface.
+    pub drivers: BTreeMap<u32, String>,
     /// What was found and is not a node.
     pub skipped: Vec<Skipped>,
     /// Assumptions made and values replaced.
@@ -108,14 +111,14 @@ impl Source {
 impl Machine {
     /// A machine as the C API describes it.
     pub fn from_reading(source: Source, reading: Reading) -> Self {
-        let Reading { platform: _, interface, system, nodes, skipped, remarks } = reading;
-        Self { source, interface: Some(interface), system, nodes, skipped, remarks }.cleaned()
+        let Reading { platform: _, interface, system, nodes, drivers, skipped, remarks } = reading;
+        Self { source, interface: Some(interface), system, nodes, drivers, skipped, remarks }.cleaned()
     }
 
     /// A machine as its files describe it.
     pub fn from_snapshot(source: Source, snapshot: Snapshot) -> Self {
-        let Snapshot { system, nodes, skipped, remarks } = snapshot;
-        Self { source, interface: None, system, nodes, skipped, remarks }.cleaned()
+        let Snapshot { system, nodes, drivers, skipped, remarks } = snapshot;
+        Self { source, interface: None, system, nodes, drivers, skipped, remarks }.cleaned()
     }
 
     fn cleaned(mut self) -> Self {

@@ -6,7 +6,7 @@ use super::Refusal;
 use crate::asic::{self, Asic, Match};
 use crate::platform::dxg::d3dkmt::*;
 use crate::platform::dxg::device::Adapter;
-use crate::platform::dxg::dxcore::{Query, zeroed};
+use crate::platform::dxg::dxcore::{DriverVersion, Query, zeroed};
 use crate::platform::dxg::status::CallError;
 use crate::platform::{GfxVersion, GpuInfo, Options};
 
@@ -49,8 +49,8 @@ impl Optional<'_> {
 
 /// Everything that the public side knows of an adapter with these ids.
 ///
-/// Fails where a node would be useless or wrong: the memory sizes cannot be had, or `model` refuses. `known` is true
-/// when a provider brings the geometry, so that the table need not.
+/// Fails where a node would be useless or wrong: the memory sizes cannot be had, or [`model`] refuses. With
+/// `geometry_known` a provider brings the geometry: then the table only adds to it, and only what is certain.
 pub fn info(
     adapter: &Adapter,
     ids: &D3DKMT_DEVICE_IDS,
@@ -72,8 +72,8 @@ pub fn info(
         non_local_bytes: sizes.SharedSystemMemorySize,
         ..GpuInfo::default()
     };
-    let model = model(ids, &info.product_name, options);
-    match model {
+    match model(ids, &info.product_name, options) {
+        Ok(Model { assumed: true, .. }) | Err(_) if geometry_known => {}
         Ok(Model { asic, assumed }) => {
             if assumed {
                 optional.remarks.push(format!(
@@ -84,8 +84,10 @@ pub fn info(
             }
             apply(asic, &mut info);
         }
-        Err(_) if geometry_known => {}
         Err(refusal) => return Err(refusal.into()),
+    }
+    if let Some(DriverVersion(version)) = optional.ask("its driver's version") {
+        info.wddm_version = version;
     }
     if let Some(at) = optional.ask::<D3DKMT_ADAPTERADDRESS>("its PCI address") {
         info.pci_location = (at.BusNumber & 0xff) << 8 | (at.DeviceNumber & 0x1f) << 3 | (at.FunctionNumber & 0x7);

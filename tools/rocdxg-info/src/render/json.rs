@@ -24,7 +24,7 @@ pub fn document(machine: &Machine, node: Option<u32>) -> String {
         "library_version": env!("CARGO_PKG_VERSION"),
         "kernel_interface": machine.interface.map(|version| object(fields::interface(&version))),
         "system": object(fields::system(&machine.system)),
-        "nodes": ids.map(|(id, node)| node_object(id, node)).collect::<Vec<_>>(),
+        "nodes": ids.map(|(id, node)| node_object(id, node, machine.drivers.get(&id))).collect::<Vec<_>>(),
         "skipped": machine.skipped.iter().map(skipped).collect::<Vec<_>>(),
         "remarks": machine.remarks,
     });
@@ -53,7 +53,7 @@ fn no_device(no_device: &NoDevice) -> Json {
     })
 }
 
-fn node_object(id: u32, node: &Node) -> Json {
+fn node_object(id: u32, node: &Node, driver: Option<&String>) -> Json {
     let properties = &node.properties;
     let kind = facts::kind(node);
     let hexadecimal = |id: u64| (id != 0).then(|| format!("{id:#018x}"));
@@ -74,6 +74,7 @@ fn node_object(id: u32, node: &Node) -> Json {
         "luid": facts::luid(properties),
         "unique_id": hexadecimal(properties.UniqueID),
         "hive_id": hexadecimal(properties.HiveID),
+        "driver": driver,
         "properties": object(fields::node(properties)),
         "banks": node.banks.iter().map(|bank| object(fields::bank(bank))).collect::<Vec<_>>(),
         "caches": caches.collect::<Vec<_>>(),

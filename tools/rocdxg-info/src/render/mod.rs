@@ -173,6 +173,7 @@ mod tests {
             interface: None,
             system: HsaSystemProperties::ZERO,
             nodes,
+            drivers: std::collections::BTreeMap::new(),
             skipped: vec![],
             remarks: vec![],
         }

@@ -1,5 +1,6 @@
 //! The default page: one screen.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use comfy_table::Cell;
@@ -17,12 +18,15 @@ pub fn page(machine: &Machine, style: Style) -> String {
         let (major, minor) = (version.KernelInterfaceMajorVersion, version.KernelInterfaceMinorVersion);
         format!(", kernel interface {major}.{minor}")
     });
+    // Adapters of one host share a driver model more often than not: each version is named once.
+    let versions: BTreeSet<_> = machine.drivers.values().map(String::as_str).collect();
+    let drivers = versions.into_iter().fold(String::new(), |all, version| all + ", driver " + version);
     let gpus = machine.nodes.iter().filter(|node| facts::kind(node).has_gpu()).count();
     let cpus = machine.nodes.iter().filter(|node| facts::kind(node).has_cpu()).count();
     // Writing to a String cannot fail.
     let _ = writeln!(
         page,
-        "Platform {}{emulated}{interface}, library rocdxg {}: {}, {}\n",
+        "Platform {}{emulated}{interface}{drivers}, library rocdxg {}: {}, {}\n",
         machine.source.platform(),
         env!("CARGO_PKG_VERSION"),
         counted(cpus, "CPU node"),
