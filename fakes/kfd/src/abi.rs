@@ -138,5 +138,96 @@ requests! {
     AMDGPU_INFO = 0x4020_6445;
 }
 
+macro_rules! fields {
+    ($($name:ident of $structure:ident { $($field:ident = $offset:literal),* $(,)? })*) => {
+        $(
+            #[doc = concat!("Offsets in `", stringify!($structure), "`.")]
+            #[allow(non_upper_case_globals)]
+            pub(crate) mod $name {
+                $(
+                    #[doc = concat!("`", stringify!($field), "`.")]
+                    pub(crate) const $field: usize = $offset;
+                )*
+            }
+        )*
+
+        #[cfg(test)]
+        const FIELDS: &[(&str, &str, usize)] =
+            &[$($((stringify!($structure), stringify!($field), $offset)),*),*];
+    };
+}
+
+fields! {
+    get_version of kfd_ioctl_get_version_args { major_version = 0, minor_version = 4 }
+    set_memory_policy of kfd_ioctl_set_memory_policy_args {
+        alternate_aperture_base = 0,
+        alternate_aperture_size = 8,
+        gpu_id = 16,
+        default_policy = 20,
+        alternate_policy = 24,
+    }
+    get_clock_counters of kfd_ioctl_get_clock_counters_args {
+        gpu_clock_counter = 0,
+        cpu_clock_counter = 8,
+        system_clock_counter = 16,
+        system_clock_freq = 24,
+        gpu_id = 32,
+    }
+    apertures of kfd_process_device_apertures {
+        lds_base = 0,
+        lds_limit = 8,
+        scratch_base = 16,
+        scratch_limit = 24,
+        gpuvm_base = 32,
+        gpuvm_limit = 40,
+        gpu_id = 48,
+    }
+    get_process_apertures of kfd_ioctl_get_process_apertures_args { process_apertures = 0, num_of_nodes = 392 }
+    get_process_apertures_new of kfd_ioctl_get_process_apertures_new_args {
+        kfd_process_device_apertures_ptr = 0,
+        num_of_nodes = 8,
+    }
+    acquire_vm of kfd_ioctl_acquire_vm_args { drm_fd = 0, gpu_id = 4 }
+    set_scratch_backing_va of kfd_ioctl_set_scratch_backing_va_args { gpu_id = 8 }
+    set_trap_handler of kfd_ioctl_set_trap_handler_args { gpu_id = 16 }
+    get_tile_config of kfd_ioctl_get_tile_config_args {
+        tile_config_ptr = 0,
+        macro_tile_config_ptr = 8,
+        num_tile_configs = 16,
+        num_macro_tile_configs = 20,
+        gpu_id = 24,
+        gb_addr_config = 28,
+        num_banks = 32,
+        num_ranks = 36,
+    }
+    available_memory of kfd_ioctl_get_available_memory_args { available = 0, gpu_id = 8 }
+    set_xnack_mode of kfd_ioctl_set_xnack_mode_args { xnack_enabled = 0 }
+    runtime_enable of kfd_ioctl_runtime_enable_args { mode_mask = 8 }
+}
+
 /// One aperture entry, in bytes (`kfd_process_device_apertures`).
 pub(crate) const APERTURE_BYTES: usize = 56;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_and_the_offsets_are_those_of_the_header() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/kfd_ioctl.json");
+        let header: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let requests = header["requests"].as_object().unwrap();
+        assert_eq!(requests.len(), KFD.len());
+        for (i, request) in KFD.iter().enumerate() {
+            let listed = &requests[&format!("AMDKFD_IOC_{}", request.name)];
+            assert_eq!(listed["request"], format!("{:#010x}", request.code), "{}", request.name);
+            assert_eq!(number(request.code) as usize, i + 1, "in the order of the numbers, without holes");
+        }
+        for (structure, field, offset) in FIELDS {
+            let fields = header["structs"][structure]["fields"].as_array().unwrap();
+            let listed = fields.iter().find(|f| f["name"] == *field).unwrap_or_else(|| panic!("{structure}.{field}"));
+            assert_eq!(listed["offset"], *offset, "{structure}.{field}");
+        }
+        assert_eq!(header["structs"]["kfd_process_device_apertures"]["size"], APERTURE_BYTES);
+    }
+}

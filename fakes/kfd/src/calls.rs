@@ -1,6 +1,6 @@
 //! The calls of `/dev/kfd`, each with the checks of kfd-kernel.md section 2 in the kernel's order.
 
-use crate::abi::{APERTURE_BYTES, Block};
+use crate::abi::{self, APERTURE_BYTES, Block};
 use crate::errno::{Answer, Errno};
 use crate::kernel::{Call, Descriptor, File, Kernel, Process};
 use crate::mode::Mode;
@@ -22,8 +22,8 @@ impl Kernel {
             "GET_PROCESS_APERTURES" => self.get_process_apertures(&mut call.args),
             "GET_PROCESS_APERTURES_NEW" => self.get_process_apertures_new(call),
             "ACQUIRE_VM" => self.acquire_vm(call),
-            "SET_SCRATCH_BACKING_VA" => self.bound(call, 8, Errno::ENODEV),
-            "SET_TRAP_HANDLER" => self.bound(call, 16, Errno::ESRCH),
+            "SET_SCRATCH_BACKING_VA" => self.bound(call, abi::set_scratch_backing_va::gpu_id, Errno::ENODEV),
+            "SET_TRAP_HANDLER" => self.bound(call, abi::set_trap_handler::gpu_id, Errno::ESRCH),
             "GET_TILE_CONFIG" => self.get_tile_config(call),
             "AVAILABLE_MEMORY" => self.available_memory(&mut call.args),
             "SET_XNACK_MODE" => self.set_xnack_mode(call),
@@ -55,19 +55,20 @@ impl Kernel {
 
     fn get_version(&self, args: &mut Block) -> Answer {
         let (major, minor) = self.config.mode.kfd_version();
-        args.put_u32(0, major);
-        args.put_u32(4, minor);
+        args.put_u32(abi::get_version::major_version, major);
+        args.put_u32(abi::get_version::minor_version, minor);
         Ok(())
     }
 
     fn set_memory_policy(&mut self, call: &Call<'_>) -> Answer {
+        use abi::set_memory_policy as at;
         let args = &call.args;
-        if args.u32(20) > 1 || args.u32(24) > 1 {
+        if args.u32(at::default_policy) > 1 || args.u32(at::alternate_policy) > 1 {
             return Err(Errno::EINVAL);
         }
-        self.bound(call, 16, Errno::ESRCH)?;
-        let gpu = self.known(args.u32(16))?;
-        let (base, size) = (args.u64(0), args.u64(8));
+        self.bound(call, at::gpu_id, Errno::ESRCH)?;
+        let gpu = self.known(args.u32(at::gpu_id))?;
+        let (base, size) = (args.u64(at::alternate_aperture_base), args.u64(at::alternate_aperture_size));
         let old = self.config.gpus[gpu].chip.gfx_major < 9;
         if old && size != 0 {
             let limit = base.wrapping_add(size - 1);
@@ -79,17 +80,19 @@ impl Kernel {
     }
 
     fn get_clock_counters(&self, args: &mut Block) -> Answer {
+        use abi::get_clock_counters as at;
         let raw = nanoseconds(libc::CLOCK_MONOTONIC_RAW);
-        let hz = self.gpu(args.u32(32)).map_or(0, |gpu| self.config.gpus[gpu].counter_hz);
-        args.put_u64(0, (u128::from(raw) * u128::from(hz) / 1_000_000_000) as u64);
-        args.put_u64(8, raw);
-        args.put_u64(16, nanoseconds(libc::CLOCK_BOOTTIME));
-        args.put_u64(24, 1_000_000_000);
+        let hz = self.gpu(args.u32(at::gpu_id)).map_or(0, |gpu| self.config.gpus[gpu].counter_hz);
+        args.put_u64(at::gpu_clock_counter, (u128::from(raw) * u128::from(hz) / 1_000_000_000) as u64);
+        args.put_u64(at::cpu_clock_counter, raw);
+        args.put_u64(at::system_clock_counter, nanoseconds(libc::CLOCK_BOOTTIME));
+        args.put_u64(at::system_clock_freq, 1_000_000_000);
         Ok(())
     }
 
     /// The entries of the GPUs that the cgroup allows, in topology order.
     fn apertures(&self) -> Vec<[u8; APERTURE_BYTES]> {
+        use abi::apertures as at;
         let visible = self.config.gpus.iter().filter(|g| !g.hidden);
         let entry = |gpu: &crate::Gpu| {
             let window = (4 << 30) - 1;
@@ -100,10 +103,17 @@ impl Kernel {
                 (1 << 48, 2 << 48, gpuvm_base, (1 << 47) - 1)
             };
             let mut block = Block(vec![0; APERTURE_BYTES]);
-            for (i, number) in [lds, lds + window, scratch, scratch + window, gpuvm, limit].into_iter().enumerate() {
-                block.put_u64(8 * i, number);
+            for (offset, number) in [
+                (at::lds_base, lds),
+                (at::lds_limit, lds + window),
+                (at::scratch_base, scratch),
+                (at::scratch_limit, scratch + window),
+                (at::gpuvm_base, gpuvm),
+                (at::gpuvm_limit, limit),
+            ] {
+                block.put_u64(offset, number);
             }
-            block.put_u32(48, gpu.gpu_id);
+            block.put_u32(at::gpu_id, gpu.gpu_id);
             let mut bytes = [0; APERTURE_BYTES];
             bytes.copy_from_slice(&block.0);
             bytes
@@ -114,29 +124,31 @@ impl Kernel {
     fn get_process_apertures(&self, args: &mut Block) -> Answer {
         let entries = self.apertures();
         let count = entries.len().min(OLD_APERTURES);
-        args.put(0, entries[..count].as_flattened());
-        args.put_u32(OLD_APERTURES * APERTURE_BYTES, count as u32);
+        args.put(abi::get_process_apertures::process_apertures, entries[..count].as_flattened());
+        args.put_u32(abi::get_process_apertures::num_of_nodes, count as u32);
         Ok(())
     }
 
     fn get_process_apertures_new(&mut self, call: &mut Call<'_>) -> Answer {
+        use abi::get_process_apertures_new as at;
         let entries = self.apertures();
-        let asked = call.args.u32(8);
+        let asked = call.args.u32(at::num_of_nodes);
         if asked == 0 {
-            call.args.put_u32(8, entries.len() as u32);
+            call.args.put_u32(at::num_of_nodes, entries.len() as u32);
             return Ok(());
         }
         if asked > self.config.topology_nodes {
             return Err(Errno::EINVAL);
         }
         let count = entries.len().min(asked as usize);
-        call.args.put_u32(8, count as u32);
-        let written = call.caller.write(call.args.u64(0), entries[..count].as_flattened());
+        call.args.put_u32(at::num_of_nodes, count as u32);
+        let written =
+            call.caller.write(call.args.u64(at::kfd_process_device_apertures_ptr), entries[..count].as_flattened());
         if written { Ok(()) } else { Err(Errno::EFAULT) }
     }
 
     fn acquire_vm(&mut self, call: &mut Call<'_>) -> Answer {
-        let (fd, gpu_id) = (call.args.u32(0) as i32, call.args.u32(4));
+        let (fd, gpu_id) = (call.args.u32(abi::acquire_vm::drm_fd) as i32, call.args.u32(abi::acquire_vm::gpu_id));
         let tgid = call.caller.tgid();
         let descriptor = call.caller.descriptor(fd);
         if descriptor == Descriptor::Closed {
@@ -161,11 +173,15 @@ impl Kernel {
     }
 
     fn get_tile_config(&self, call: &mut Call<'_>) -> Answer {
-        let gpu = self.known(call.args.u32(24))?;
-        call.args.put_u32(28, self.config.gpus[gpu].chip.gb_addr_config);
-        call.args.put_u32(32, 0);
-        call.args.put_u32(36, 0);
-        for (pointer_at, count_at, modes) in [(0, 16, TILE_MODES.0), (8, 20, TILE_MODES.1)] {
+        use abi::get_tile_config as at;
+        let gpu = self.known(call.args.u32(at::gpu_id))?;
+        call.args.put_u32(at::gb_addr_config, self.config.gpus[gpu].chip.gb_addr_config);
+        call.args.put_u32(at::num_banks, 0);
+        call.args.put_u32(at::num_ranks, 0);
+        for (pointer_at, count_at, modes) in [
+            (at::tile_config_ptr, at::num_tile_configs, TILE_MODES.0),
+            (at::macro_tile_config_ptr, at::num_macro_tile_configs, TILE_MODES.1),
+        ] {
             let count = call.args.u32(count_at).min(modes);
             call.args.put_u32(count_at, count);
             if !call.caller.write(call.args.u64(pointer_at), &vec![0; 4 * count as usize]) {
@@ -177,11 +193,11 @@ impl Kernel {
     }
 
     fn available_memory(&self, args: &mut Block) -> Answer {
-        let gpu = self.known(args.u32(8))?;
+        let gpu = self.known(args.u32(abi::available_memory::gpu_id))?;
         let all: u64 = self.config.gpus.iter().map(|g| g.vram_bytes).sum();
         let page_tables = (all / 16384).max(8 << 20);
         let left = self.config.gpus[gpu].vram_bytes.saturating_sub(page_tables);
-        args.put_u64(0, left / AVAILABLE_GRANULE * AVAILABLE_GRANULE);
+        args.put_u64(abi::available_memory::available, left / AVAILABLE_GRANULE * AVAILABLE_GRANULE);
         Ok(())
     }
 
@@ -190,10 +206,10 @@ impl Kernel {
     fn set_xnack_mode(&mut self, call: &mut Call<'_>) -> Answer {
         let able = |g: &crate::Gpu| matches!(g.gfx_target_version(), 90_010 | 90_402 | 90_500);
         let possible = self.config.gpus.iter().all(able);
-        let asked = call.args.u32(0) as i32;
+        let asked = call.args.u32(abi::set_xnack_mode::xnack_enabled) as i32;
         let process = self.process(call);
         if asked < 0 {
-            call.args.put_u32(0, process.xnack.into());
+            call.args.put_u32(abi::set_xnack_mode::xnack_enabled, process.xnack.into());
         } else if asked > 0 && !process.xnack && !possible {
             return Err(Errno::EPERM);
         } else {
@@ -203,7 +219,7 @@ impl Kernel {
     }
 
     fn runtime_enable(&mut self, call: &Call<'_>) -> Answer {
-        let enable = call.args.u32(8) & 1 != 0;
+        let enable = call.args.u32(abi::runtime_enable::mode_mask) & 1 != 0;
         let process = self.process(call);
         if enable && process.runtime {
             return Err(Errno::EBUSY);
