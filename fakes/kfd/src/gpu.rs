@@ -189,7 +189,7 @@ pub(crate) fn numbered(directory: &Path) -> std::io::Result<Vec<u32>> {
 }
 
 /// The `key number` lines of a file; none when it cannot be read.
-fn properties(path: &Path) -> BTreeMap<String, u64> {
+pub(crate) fn properties(path: &Path) -> BTreeMap<String, u64> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let pair = |line: &str| {
         let (key, number) = line.split_once(' ')?;

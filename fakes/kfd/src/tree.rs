@@ -8,7 +8,7 @@ use rocdxg_fake_gpu::Machine;
 use rocdxg_fake_gpu::private::FLAG_PLATFORM_ATOMICS;
 
 use crate::caches;
-use crate::gpu::{Gpu, VENDOR};
+use crate::gpu::{Gpu, VENDOR, numbered, properties};
 use crate::mode::Mode;
 use crate::save_area::SaveArea;
 
@@ -70,6 +70,34 @@ impl Tree {
         Self::generate_as(machine, mode, &topology)?;
         Self::generate_devices(&Gpu::of_machine(machine), root)?;
         Ok(topology)
+    }
+
+    /// The files of a generated topology that open and do not read, EPERM, because the device cgroup denies a GPU
+    /// (kfd-kernel.md rule 119). A link belongs to the GPU that it was made for: those of a CPU node to the other end.
+    pub fn denied(machine: &Machine, topology: &Path) -> io::Result<Vec<PathBuf>> {
+        let cpus = machine.host.nodes;
+        let gpus = Gpu::of_machine(machine);
+        let hidden: Vec<u32> = (cpus..).zip(&gpus).filter(|(_, gpu)| gpu.hidden).map(|(node, _)| node).collect();
+        let node = |number: u32| topology.join("nodes").join(number.to_string());
+        let records = |folder: PathBuf| -> io::Result<Vec<PathBuf>> {
+            Ok(numbered(&folder)?.iter().map(|n| folder.join(n.to_string()).join("properties")).collect())
+        };
+        let mut denied = Vec::new();
+        for own in hidden.iter().map(|number| node(*number)) {
+            denied.extend(["gpu_id", "name", "properties"].map(|name| own.join(name)));
+            for part in ["mem_banks", "caches", "io_links", "p2p_links"] {
+                denied.extend(records(own.join(part))?);
+            }
+        }
+        for number in 0..cpus {
+            for link in records(node(number).join("io_links"))? {
+                let target = properties(&link).get("node_to").copied();
+                if hidden.iter().any(|number| target == Some(u64::from(*number))) {
+                    denied.push(link);
+                }
+            }
+        }
+        Ok(denied)
     }
 
     /// The part of [`Tree::generate_root`] that is not the topology.

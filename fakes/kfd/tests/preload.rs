@@ -88,6 +88,15 @@ fn rules_58_to_63_hold_for_mappings_and_all_of_one_page_share_bytes() {
 }
 
 #[test]
+fn rule_119_files_of_a_hidden_gpu_open_and_do_not_read() {
+    let text = rocdxg_fake_gpu::machine::BUILT_IN.iter().find(|(name, _)| *name == "two-gfx1100").unwrap().1;
+    let machine = tempfile::NamedTempFile::new().unwrap();
+    let hidden = text.replacen("[adapter.private]", "[adapter.kfd]\nhidden = true\n[adapter.private]", 1);
+    std::fs::write(machine.path(), hidden).unwrap();
+    assert_eq!(run("denied", &[("ROCDXG_FAKE_MACHINE", machine.path().to_str().unwrap()), REPORT]), [""; 0]);
+}
+
+#[test]
 fn rules_122_to_125_hold_for_what_libdrm_asks() {
     assert_eq!(run("drm", &[]), [""; 0]);
 }

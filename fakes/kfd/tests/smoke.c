@@ -256,6 +256,33 @@ static void broken(void)
     FAILS(access(TOPOLOGY, F_OK), ENODEV);
 }
 
+// Node 1 is denied, node 2 is not.
+static void denied(void)
+{
+    char text[64];
+    int file = open(TOPOLOGY "/nodes/1/gpu_id", O_RDONLY);
+    CHECK(file >= 0);
+    FAILS(read(file, text, sizeof text), EPERM);
+    FAILS(pread(file, text, sizeof text, 0), EPERM);
+    close(file);
+    int folder = open(TOPOLOGY "/nodes/1", O_RDONLY | O_DIRECTORY);
+    file = openat(folder, "caches/3/properties", O_RDONLY);
+    CHECK(file >= 0);
+    FAILS(read(file, text, sizeof text), EPERM);
+    FILE *stream = fopen(TOPOLOGY "/nodes/1/properties", "r");
+    CHECK(stream != NULL);
+    errno = 0;
+    CHECK(fgets(text, sizeof text, stream) == NULL && ferror(stream) && errno == EPERM);
+    fclose(stream);
+    CHECK(number(TOPOLOGY "/nodes/0/gpu_id") == 0);
+    file = open(TOPOLOGY "/nodes/2/gpu_id", O_RDONLY);
+    CHECK(read(file, text, sizeof text) > 0);
+    int kfd = open_kfd();
+    CHECK(kfd >= 0 && first_gpu(kfd) == number(TOPOLOGY "/nodes/2/gpu_id"));
+    FAILS(open_render(), EPERM);
+    CHECK(open("/dev/dri/renderD129", O_RDWR) >= 0);
+}
+
 // What libdrm asks before it hands out a device.
 static void drm(void)
 {
@@ -287,6 +314,7 @@ int main(int argc, char **argv)
     else if (!strcmp(scenario, "executed") && argc == 4) executed(atoi(argv[2]), atoi(argv[3]));
     else if (!strcmp(scenario, "fails")) fails();
     else if (!strcmp(scenario, "broken")) broken();
+    else if (!strcmp(scenario, "denied")) denied();
     else if (!strcmp(scenario, "drm")) drm();
     else return 2;
     return 0;

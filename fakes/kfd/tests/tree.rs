@@ -205,3 +205,31 @@ fn a_root_has_the_device_links_that_libdrm_reads_and_refuses_to_be_written_twice
     let again = Tree::generate_root(&machine, Mode::V7_2, root.path()).unwrap_err();
     assert_eq!(again.kind(), std::io::ErrorKind::AlreadyExists);
 }
+
+#[test]
+fn rule_119_the_files_of_a_hidden_gpu_and_the_links_made_for_it_are_denied() {
+    let text = rocdxg_fake_gpu::machine::BUILT_IN.iter().find(|(n, _)| *n == "two-gfx1100").unwrap().1;
+    let large = text.replace("[adapter.private]", "[adapter.kfd]\nlarge_bar = true\n\n[adapter.private]");
+    let hidden = large.replacen("large_bar = true", "large_bar = true\nhidden = true", 1);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, denied) in [("all", &large, false), ("hidden", &hidden, true)] {
+        let machine = Machine::parse(name, text).unwrap();
+        let topology = folder.path().join(name);
+        Tree::generate(&machine, &topology).unwrap();
+        let found = Tree::denied(&machine, &topology).unwrap();
+        let found: Vec<_> = found.iter().map(|p| p.strip_prefix(&topology).unwrap().to_str().unwrap()).collect();
+        if !denied {
+            assert_eq!(found, [""; 0]);
+            continue;
+        }
+        // Three files of the node, a bank, 206 caches, a link each to the CPU and to the other GPU, and one from the CPU.
+        assert_eq!(found.len(), 3 + 1 + 206 + 2 + 1);
+        assert_eq!(
+            found.iter().filter(|path| !path.starts_with("nodes/1/")).collect::<Vec<_>>(),
+            [&"nodes/0/io_links/0/properties"]
+        );
+        for path in found {
+            assert!(topology.join(path).is_file(), "{path}");
+        }
+    }
+}

@@ -3,10 +3,12 @@
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{CStr, c_int, c_void};
 use core::ops::{Deref, DerefMut};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::CString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rocdxg_fake_gpu::{Machine, machine, user};
@@ -34,6 +36,8 @@ type Inode = (libc::dev_t, libc::ino_t);
 pub(crate) struct Front {
     pub(crate) kernel: Kernel,
     files: HashMap<Inode, (FileId, Node)>,
+    /// Files of sysfs that do not read.
+    denied: HashSet<Inode>,
     /// Memory behind mappings of the device, by process.
     pages: BTreeMap<(i32, Pages), c_int>,
     /// Directory with `nodes`.
@@ -108,6 +112,15 @@ pub(crate) fn existing() -> Option<Guard> {
     enter(|| FRONT.get().and_then(Option::as_ref))
 }
 
+/// Some file of sysfs does not read.
+static DENIES: AtomicBool = AtomicBool::new(false);
+
+/// Whether a descriptor is a file of sysfs that opens and does not read.
+pub(crate) fn is_denied(fd: c_int) -> bool {
+    DENIES.load(Ordering::Relaxed)
+        && existing().is_some_and(|front| inode(fd).is_some_and(|inode| front.denied.contains(&inode)))
+}
+
 /// The lock as it is held over a fork, so that the child's copy is whole.
 struct Held(UnsafeCell<Option<Guard>>);
 
@@ -179,8 +192,26 @@ impl Front {
             }
         };
         let topology = topology.map_err(|e| format!("{}: {e}", root.display()))?;
+        let mut denied = HashSet::new();
+        if let Some(machine) = &machine {
+            let files = Tree::denied(machine, &topology).map_err(|e| format!("{}: {e}", topology.display()))?;
+            for file in files {
+                let data = std::fs::metadata(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+                denied.insert((data.dev(), data.ino()));
+            }
+            DENIES.store(!denied.is_empty(), Ordering::Relaxed);
+        }
         let report = variable("ROCDXG_FAKE_REPORT").as_deref() == Some("1");
-        Ok(Self { kernel, files: HashMap::new(), pages: BTreeMap::new(), topology, root, maker: own_pid(), report })
+        Ok(Self {
+            kernel,
+            files: HashMap::new(),
+            denied,
+            pages: BTreeMap::new(),
+            topology,
+            root,
+            maker: own_pid(),
+            report,
+        })
     }
 
     /// Where a path of sysfs is found; `None` for a device node.

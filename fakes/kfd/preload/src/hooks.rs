@@ -13,6 +13,7 @@ use rocdxg_fake_kfd::{Answer, Errno};
 use crate::front::{self, Node, front};
 use crate::next::set_errno;
 use crate::paths::{self, Path};
+use crate::reads;
 
 /// The next definitions.
 pub(crate) mod real {
@@ -38,6 +39,10 @@ pub(crate) mod real {
         fn faccessat(folder: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int = -1;
         /// `readlink`.
         fn readlink(path: *const c_char, buffer: *mut c_char, bytes: size_t) -> ssize_t = -1;
+        /// `read`.
+        fn read(fd: c_int, buffer: *mut c_void, bytes: size_t) -> ssize_t = -1;
+        /// `pread`.
+        fn pread(fd: c_int, buffer: *mut c_void, bytes: size_t, offset: off_t) -> ssize_t = -1;
         /// `ioctl`.
         fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int = -1;
         /// `mmap`.
@@ -160,7 +165,7 @@ pub unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char) -> *mut
         // SAFETY: the client's own arguments.
         Target::Other => unsafe { real::fopen(path, mode) },
         // SAFETY: another C string in place of the client's.
-        Target::File(path) => unsafe { real::fopen(path.as_ptr(), mode) },
+        Target::File(path) => reads::stream(unsafe { real::fopen(path.as_ptr(), mode) }),
         Target::Node(node) => {
             let fd = open_node(node, libc::O_RDWR);
             // SAFETY: a descriptor of ours, or -1, which is refused; the client vouches for the mode.

@@ -25,4 +25,5 @@ mod front;
 mod hooks;
 mod next;
 mod paths;
+mod reads;
 mod stats;
