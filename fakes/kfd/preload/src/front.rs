@@ -229,7 +229,6 @@ impl Front {
         if flags & libc::O_DIRECTORY != 0 {
             return Err(Errno(libc::ENOTDIR));
         }
-        self.collect();
         let file = match node {
             Node::Kfd => self.kernel.open_kfd(own_pid())?,
             Node::Render(minor) => self.kernel.open_render(minor)?,
@@ -243,7 +242,10 @@ impl Front {
             self.kernel.close(file);
             return Err(Errno(errno));
         };
-        self.files.insert(inode, (file, node));
+        // A number that comes again belonged to a file that is gone.
+        if let Some((gone, _)) = self.files.insert(inode, (file, node)) {
+            self.kernel.close(gone);
+        }
         Ok(fd)
     }
 
