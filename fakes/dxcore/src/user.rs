@@ -3,36 +3,11 @@
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
+use rocdxg_fake_gpu::user::copy;
+
 use crate::Status;
 use crate::d3dkmt::ntstatus;
 use crate::process::State;
-
-/// Copies `len` bytes; `false` when part of either range is not accessible.
-///
-/// The kernel does the copy, so that a wild pointer of the client ends in a status (dxgkrnl.md rule 132).
-///
-/// # Safety
-/// Whatever of the two ranges is accessible may be read, and written, by the caller of this function.
-unsafe fn copy(to: *mut c_void, from: *const c_void, len: usize) -> bool {
-    if len == 0 {
-        return true;
-    }
-    let local = libc::iovec { iov_base: to, iov_len: len };
-    let remote = libc::iovec { iov_base: from.cast_mut(), iov_len: len };
-    // SAFETY: both vectors describe ranges that the kernel checks; the caller vouches for what is accessible.
-    let copied = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) };
-    if copied >= 0 {
-        return copied.unsigned_abs() == len;
-    }
-    // SAFETY: errno of this thread.
-    let errno = unsafe { *libc::__errno_location() };
-    if !matches!(errno, libc::ENOSYS | libc::EPERM) || to.is_null() || from.is_null() {
-        return false;
-    }
-    // SAFETY: a sandbox forbids the checked copy; the ranges are as good as the client's pointers.
-    unsafe { core::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), len) };
-    true
-}
 
 /// A 32-bit field of the caller's, when it can be read.
 pub(crate) fn peek(from: *const u32) -> Option<u32> {

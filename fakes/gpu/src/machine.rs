@@ -21,6 +21,9 @@ pub struct Machine {
     /// Which guest kernel stands between the client and the host.
     #[serde(default)]
     pub kernel: Kernel,
+    /// The CPU side, as the bare-metal driver lists it.
+    #[serde(default)]
+    pub host: Host,
     /// The adapters, in enumeration order.
     #[serde(default, rename = "adapter")]
     pub adapters: Vec<Adapter>,
@@ -33,6 +36,42 @@ pub struct Kernel {
     /// 5.15-era driver: an unreadable pointer is INVALID_PARAMETER instead of UNSUCCESSFUL (rule 132).
     #[serde(default)]
     pub older: bool,
+}
+
+/// The CPU nodes of a bare-metal machine, all alike.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Host {
+    /// CPU nodes.
+    pub nodes: u32,
+    /// Logical processors of one node.
+    pub cores: u32,
+    /// Memory of one node, in bytes.
+    pub bytes: u64,
+    /// Largest clock, in MHz.
+    pub clock_mhz: u32,
+    /// Memory clock, in MHz.
+    pub memory_clock_mhz: u32,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self { nodes: 1, cores: 16, bytes: 64 << 30, clock_mhz: 5083, memory_clock_mhz: 2400 }
+    }
+}
+
+/// What only the bare-metal driver tells of an adapter; what is left out follows from the rest of the adapter.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Kfd {
+    /// `gpu_id`: 16 bits, not 0, unique in the machine.
+    pub gpu_id: Option<u32>,
+    /// Minor number of the render node, 128 and up.
+    pub render_minor: Option<u32>,
+    /// The CPU reaches all of the local memory.
+    pub large_bar: Option<bool>,
+    /// The device cgroup of the processes denies this GPU.
+    pub hidden: bool,
 }
 
 /// One adapter of the machine.
@@ -102,6 +141,9 @@ pub struct Adapter {
     /// What only the vendor's private blob tells; without it the driver knows no such query.
     #[serde(default)]
     pub private: Option<Private>,
+    /// What only the bare-metal driver tells.
+    #[serde(default)]
+    pub kfd: Kfd,
     /// Hot-plug: absent until this many enumeration calls were made (dxgkrnl.md rule 20).
     #[serde(default)]
     pub appears_after: Option<u64>,
@@ -325,6 +367,18 @@ impl Machine {
             if self.adapters[..i].iter().any(|other| other.luid == adapter.luid) {
                 return Err(format!("adapter {i} has the LUID of another adapter"));
             }
+            if adapter.kfd.gpu_id.is_some_and(|id| id == 0 || id > 0xffff) {
+                return Err(format!("adapter {i} has a gpu_id that is 0 or has more than 16 bits"));
+            }
+            if adapter.kfd.render_minor.is_some_and(|minor| minor < 128) {
+                return Err(format!("adapter {i} has a render node below 128"));
+            }
+            let twice = |name: &dyn Fn(&Adapter) -> Option<u32>| {
+                name(adapter).is_some() && self.adapters[..i].iter().any(|other| name(other) == name(adapter))
+            };
+            if twice(&|a| a.kfd.gpu_id) || twice(&|a| a.kfd.render_minor) {
+                return Err(format!("adapter {i} has the gpu_id or the render node of another adapter"));
+            }
             let long = [&adapter.name, &adapter.bios].into_iter().map(|t| (t, LONG_TEXT));
             let short = adapter.nodes.iter().map(|n| (&n.name, SHORT_TEXT));
             for (text, limit) in long.chain(short).chain([(&adapter.guid, 40)]) {
@@ -426,7 +480,19 @@ mod tests {
     fn nonsense_is_an_error_that_names_the_file() {
         let one = include_str!("../../machines/gfx1100.toml");
         let twice = one.to_owned() + &one[one.find("[[adapter]]").unwrap()..];
+        let kfd = |first: &str, second: &str| {
+            let with =
+                |keys: &str| one.replace("[adapter.private]", &format!("[adapter.kfd]\n{keys}\n[adapter.private]"));
+            let other = with(second).replace("0x8001", "0x8002");
+            with(first) + &other[other.find("[[adapter]]").unwrap()..]
+        };
+        assert!(Machine::parse("good", &kfd("gpu_id = 1", "gpu_id = 2")).is_ok());
         for (text, word) in [
+            (kfd("gpu_id = 0", "").as_str(), "gpu_id that is 0"),
+            (kfd("", "gpu_id = 0x1_0000").as_str(), "16 bits"),
+            (kfd("render_minor = 127", "").as_str(), "below 128"),
+            (kfd("gpu_id = 1", "gpu_id = 1").as_str(), "of another"),
+            (kfd("render_minor = 130", "render_minor = 130").as_str(), "of another"),
             ("adapter = 3", "odd.toml"),
             ("speed = 3", "speed"),
             ("[[adapter]]\nvendor = -1", "line 2"),

@@ -1,0 +1,31 @@
+//! Software amdkfd and amdgpu: what `/dev/kfd`, the render nodes and the topology in sysfs answer, over the software
+//! machine of `rocdxg-fake-gpu`.
+//!
+//! [`Kernel`] is the driver for any number of processes; a front-end brings it opens, ioctls and exits, each with a
+//! [`Caller`] through which the driver reaches the memory and the descriptors of the process. Every argument is
+//! checked as the kernel checks it (kfd-kernel.md), what a client does against the contract is recorded, every
+//! kernel object is counted. [`Tree`] writes the topology. Touches no device and no process but through the caller.
+//!
+//! The map: `kernel` (state, opens, dispatch) -> `calls` (`/dev/kfd`), `drm` (render node), `mmap` -> `abi`, `inject`, `gpu`;
+//! `tree` -> `caches`, `save_area` -> `gpu`.
+
+mod abi;
+mod caches;
+mod calls;
+mod drm;
+mod errno;
+mod gpu;
+mod inject;
+mod kernel;
+mod mmap;
+mod mode;
+mod save_area;
+pub mod tree;
+
+pub use errno::{Answer, Errno};
+pub use gpu::Gpu;
+pub use kernel::{Caller, Config, Descriptor, FileId, Kernel, Ledger};
+pub use mmap::{PAGE, Pages};
+pub use mode::Mode;
+pub use save_area::SaveArea;
+pub use tree::Tree;

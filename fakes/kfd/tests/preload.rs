@@ -1,0 +1,153 @@
+//! The shared object `libfake_kfd.so` in front of a C program.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use rocdxg_fake_gpu::Machine;
+use rocdxg_fake_kfd::Tree;
+
+/// The shared object, which cargo builds together with this test.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let library = test.parent().unwrap().join("libfake_kfd.so");
+    assert!(library.exists(), "{}", library.display());
+    library
+}
+
+fn own(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// smoke.c, compiled.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kfd-smoke");
+        let status = Command::new("gcc")
+            .args(["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-I"])
+            .arg(own("preload/include"))
+            .arg("-o")
+            .arg(&program)
+            .arg(own("tests/smoke.c"))
+            .arg("-ldl")
+            .status()
+            .unwrap();
+        assert!(status.success());
+        program
+    })
+}
+
+/// Runs a scenario of smoke.c with only the variables that are given; it must end well, and leave no files.
+fn run(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let temporary = tempfile::tempdir().unwrap();
+    let mut command = Command::new(program());
+    command.arg(scenario).env("LD_PRELOAD", library()).env("TMPDIR", temporary.path());
+    for name in ["MACHINE", "KFD_TREE", "KERNEL", "KFD_FAIL", "REPORT"] {
+        command.env_remove(format!("ROCDXG_FAKE_{name}"));
+    }
+    let Output { status, stdout, stderr } = command.envs(variables.iter().copied()).output().unwrap();
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert!(status.success(), "{scenario}: {status}, {}{stderr}", String::from_utf8_lossy(&stdout));
+    let left = std::fs::read_dir(temporary.path()).unwrap().count();
+    // What stands before an exec has no end of its own.
+    assert_eq!(left, usize::from(scenario == "exec"), "generated files are removed at exit");
+    stderr.lines().map(str::to_owned).collect()
+}
+
+const REPORT: (&str, &str) = ("ROCDXG_FAKE_REPORT", "1");
+
+#[test]
+fn rules_7_17_and_20_hold_for_a_c_program_and_the_ledger_agrees() {
+    assert_eq!(run("vm", &[]), [""; 0]);
+    let lines = run("vm", &[REPORT]);
+    assert_eq!(lines.len(), 1);
+    let words = "with 1 opens of /dev/kfd, 2 of render nodes, 1 bound VMs; 1 contract violations, the first: request";
+    assert!(lines[0].contains(words), "{lines:?}");
+}
+
+#[test]
+fn nodes_look_like_devices_and_sysfs_like_sysfs_and_the_rest_is_untouched() {
+    assert_eq!(run("nodes", &[REPORT]), [""; 0]);
+}
+
+#[test]
+fn rules_3_10_62_and_64_hold_over_a_fork() {
+    let lines = run("fork", &[REPORT]);
+    assert_eq!(lines.len(), 2, "a report of each process: {lines:?}");
+}
+
+#[test]
+fn rule_3_a_descriptor_that_came_through_exec_is_ebadf() {
+    run("exec", &[]);
+}
+
+#[test]
+fn rules_58_to_63_hold_for_mappings_and_all_of_one_page_share_bytes() {
+    assert_eq!(run("maps", &[]), [""; 0]);
+}
+
+#[test]
+fn rule_119_files_of_a_hidden_gpu_open_and_do_not_read() {
+    let text = rocdxg_fake_gpu::machine::BUILT_IN.iter().find(|(name, _)| *name == "two-gfx1100").unwrap().1;
+    let machine = tempfile::NamedTempFile::new().unwrap();
+    let hidden = text.replacen("[adapter.private]", "[adapter.kfd]\nhidden = true\n[adapter.private]", 1);
+    std::fs::write(machine.path(), hidden).unwrap();
+    assert_eq!(run("denied", &[("ROCDXG_FAKE_MACHINE", machine.path().to_str().unwrap()), REPORT]), [""; 0]);
+}
+
+#[test]
+fn rules_122_to_125_hold_for_what_libdrm_asks() {
+    assert_eq!(run("drm", &[]), [""; 0]);
+}
+
+#[test]
+fn the_environment_chooses_kernel_and_failures() {
+    let fails = ("ROCDXG_FAKE_KFD_FAIL", "OPEN:1:ENOMEM,GET_VERSION:2,OPEN_RENDER:0:EACCES");
+    assert_eq!(run("fails", &[fails, ("ROCDXG_FAKE_KERNEL", "6.12")]), [""; 0]);
+}
+
+#[test]
+fn a_captured_tree_is_served_and_its_gpus_are_the_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = folder.path().join("topology");
+    let machine = rocdxg_fake_gpu::machine::BUILT_IN[0]
+        .1
+        .replace("[adapter.private]", "[adapter.kfd]\ngpu_id = 99\n[adapter.private]");
+    Tree::generate(&Machine::parse("captured", &machine).unwrap(), &tree).unwrap();
+    let variables = [("ROCDXG_FAKE_KFD_TREE", tree.to_str().unwrap()), ("ROCDXG_FAKE_MACHINE", "eight-gfx1100")];
+    assert_eq!(run("nodes", &variables), [""; 0]);
+    assert_eq!(run("vm", &variables), [""; 0], "one GPU, and the id that the tree has");
+    assert!(tree.join("generation_id").exists(), "and it stays");
+}
+
+#[test]
+fn nonsense_in_the_environment_is_one_line_and_no_device() {
+    for (name, value, word) in [
+        ("ROCDXG_FAKE_MACHINE", "no-such-machine", "no-such-machine"),
+        ("ROCDXG_FAKE_KERNEL", "5.4", "ROCDXG_FAKE_KERNEL=5.4"),
+        ("ROCDXG_FAKE_KFD_FAIL", "GET_VERSION:1,GET:2", "GET:2"),
+        ("ROCDXG_FAKE_KFD_TREE", "/no/such/tree", "/no/such/tree"),
+    ] {
+        let lines = run("broken", &[(name, value), REPORT]);
+        assert!(lines.len() == 1 && lines[0].contains(word), "{lines:?}");
+    }
+}
+
+#[test]
+fn the_header_declares_the_door() {
+    let output = Command::new("nm").args(["-D", "--defined-only", "--format=posix"]).arg(library()).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let header = std::fs::read_to_string(own("preload/include/rocdxg_fake_kfd.h")).unwrap();
+    let names: Vec<_> = text.lines().filter_map(|l| l.split_whitespace().next()).collect();
+    let door: Vec<_> = names.iter().filter(|name| name.starts_with("rocdxg_")).collect();
+    assert_eq!(door.len(), 5);
+    for name in door {
+        assert!(header.contains(&format!("{name}(")), "{name} is not in the header");
+    }
+    for name in ["open", "open64", "openat", "fopen", "opendir", "ioctl", "mmap", "mmap64", "fstat", "statx", "access"]
+    {
+        assert!(names.contains(&name), "{name}");
+    }
+}

@@ -1,0 +1,321 @@
+// A client of the kernel, run under LD_PRELOAD; the scenario is its argument. Ends with 0 when everything was as told.
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rocdxg_fake_kfd.h"
+
+#define CHECK(condition)                                                       \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            printf("line %d: %s (errno %d)\n", __LINE__, #condition, errno);   \
+            exit(1);                                                           \
+        }                                                                      \
+    } while (0)
+#define FAILS(call, error)                                                     \
+    do {                                                                       \
+        errno = 0;                                                             \
+        CHECK((call) == -1);                                                   \
+        CHECK(errno == (error));                                               \
+    } while (0)
+
+#define GET_VERSION 0x80084b01u
+#define GET_APERTURES 0xc0104b14u
+#define ACQUIRE_VM 0x40084b15u
+#define TOPOLOGY "/sys/devices/virtual/kfd/kfd/topology"
+
+struct aperture {
+    uint64_t limits[6];
+    uint32_t gpu_id, pad;
+};
+
+static int open_kfd(void) { return open("/dev/kfd", O_RDWR | O_CLOEXEC); }
+static int open_render(void) { return open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC); }
+
+static int acquire(int kfd, int render, uint32_t gpu_id)
+{
+    uint32_t args[2] = {(uint32_t)render, gpu_id};
+    return ioctl(kfd, ACQUIRE_VM, args);
+}
+
+static uint32_t first_gpu(int kfd)
+{
+    struct aperture entries[2] = {0};
+    struct { uint64_t entries; uint32_t count, pad; } args = {(uintptr_t)entries, 0, 0};
+    CHECK(ioctl(kfd, GET_APERTURES, &args) == 0);
+    CHECK(args.count == 1);
+    args.count = 2;
+    CHECK(ioctl(kfd, GET_APERTURES, &args) == 0);
+    CHECK(args.count == 1 && entries[0].gpu_id != 0 && entries[1].gpu_id == 0);
+    CHECK(entries[0].limits[5] == 0x7fffffffffff);
+    return entries[0].gpu_id;
+}
+
+static uint64_t number(const char *path)
+{
+    uint64_t value = 0;
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL);
+    CHECK(fscanf(file, "%lu", &value) == 1);
+    fclose(file);
+    return value;
+}
+
+static void ledger_is(uint64_t kfd, uint64_t render, uint64_t processes, uint64_t vms)
+{
+    int (*ledger)(uint64_t[4]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
+    uint64_t counts[4];
+    CHECK(ledger != NULL && ledger(counts) == 0);
+    CHECK(counts[0] == kfd && counts[1] == render && counts[2] == processes && counts[3] == vms);
+}
+
+static uint64_t violations(void)
+{
+    uint64_t (*count)(void) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_violations");
+    CHECK(count != NULL);
+    return count();
+}
+
+static void vm(void)
+{
+    int kfd = open_kfd();
+    CHECK(kfd >= 0);
+    uint32_t version[2] = {0};
+    CHECK(ioctl(kfd, GET_VERSION, version) == 0 && version[0] == 1 && version[1] == 23);
+    uint32_t gpu_id = first_gpu(kfd);
+    CHECK(gpu_id == number(TOPOLOGY "/nodes/1/gpu_id"));
+    int render = open_render(), other = open_render(), copy = fcntl(render, F_DUPFD_CLOEXEC, 100);
+    CHECK(render >= 0 && other >= 0 && copy >= 100);
+    ledger_is(1, 2, 1, 0);
+    CHECK(acquire(kfd, render, gpu_id) == 0);
+    CHECK(acquire(kfd, render, gpu_id) == 0);
+    CHECK(acquire(kfd, copy, gpu_id) == 0);
+    FAILS(acquire(kfd, other, gpu_id), EBUSY);
+    FAILS(acquire(kfd, 999, gpu_id), EINVAL);
+    ledger_is(1, 2, 1, 1);
+    close(other);
+    close(render);
+    ledger_is(1, 1, 1, 1);
+    close(copy);
+    ledger_is(1, 1, 1, 1); // The VM keeps its file.
+    close(kfd);
+    ledger_is(0, 1, 1, 1);
+    FAILS(ioctl(kfd, GET_VERSION, version), EBADF);
+    kfd = open_kfd();
+    CHECK(kfd >= 0);
+    FAILS(acquire(kfd, open_render(), gpu_id), EBUSY);
+    CHECK(violations() == 0);
+    FAILS(ioctl(kfd, 0xc0284b82u, version), ENOTTY);
+    CHECK(violations() == 1);
+    char text[64];
+    int (*violation)(uint64_t, char *, size_t) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_violation");
+    CHECK(violation(0, text, sizeof text) > 0 && strstr(text, "0xc0284b82") != NULL);
+    CHECK(violation(1, text, sizeof text) == -1);
+}
+
+static void nodes(void)
+{
+    struct stat by_path, by_fd;
+    CHECK(stat("/dev/dri/renderD128", &by_path) == 0);
+    int render = open_render();
+    CHECK(render >= 0 && fstat(render, &by_fd) == 0);
+    CHECK(S_ISCHR(by_fd.st_mode) && major(by_fd.st_rdev) == 226 && minor(by_fd.st_rdev) == 128);
+    CHECK(by_path.st_rdev == by_fd.st_rdev && by_path.st_ino == by_fd.st_ino);
+    CHECK(fstatat(render, "", &by_path, AT_EMPTY_PATH) == 0 && by_path.st_rdev == by_fd.st_rdev);
+    struct statx extended;
+    CHECK(statx(render, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &extended) == 0);
+    CHECK(S_ISCHR(extended.stx_mode) && extended.stx_rdev_major == 226 && extended.stx_rdev_minor == 128);
+    CHECK(access("/dev/kfd", R_OK | W_OK) == 0 && stat("/dev/kfd", &by_path) == 0 && S_ISCHR(by_path.st_mode));
+    FAILS(access("/dev/dri/renderD140", F_OK), ENOENT);
+    FAILS(stat("/dev/dri/renderD140", &by_path), ENOENT);
+    FAILS(open("/dev/dri/renderD140", O_RDWR), ENOENT);
+    FAILS(open("/dev/kfd", O_RDWR | O_DIRECTORY), ENOTDIR);
+    CHECK(fcntl(render, F_GETFD) == FD_CLOEXEC);
+    int inherited = openat(AT_FDCWD, "/dev/kfd", O_RDWR);
+    CHECK(inherited >= 0 && fcntl(inherited, F_GETFD) == 0);
+
+    unsigned entries = 0;
+    DIR *folder = opendir(TOPOLOGY "/nodes");
+    CHECK(folder != NULL);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        entries += entry->d_name[0] != '.';
+    CHECK(entries == 2);
+    int at = openat(dirfd(folder), "1/properties", O_RDONLY);
+    CHECK(at >= 0);
+    CHECK(stat("/sys/class/kfd/kfd/topology/nodes/1/properties", &by_path) == 0 && S_ISREG(by_path.st_mode));
+    CHECK(access("/sys/dev/char/226:128/device/drm/card0", F_OK) == 0);
+    FAILS(access(TOPOLOGY "/nodes/2", F_OK), ENOENT);
+    FILE *state = fopen("/sys/module/amdgpu/initstate", "r");
+    char word[8] = "";
+    CHECK(state != NULL && fgets(word, sizeof word, state) != NULL && strcmp(word, "live\n") == 0);
+
+    int pipes[2], waiting = -1;
+    CHECK(pipe(pipes) == 0 && write(pipes[1], "abc", 3) == 3);
+    CHECK(ioctl(pipes[0], FIONREAD, &waiting) == 0 && waiting == 3);
+    FAILS(ioctl(pipes[0], GET_VERSION, word), ENOTTY);
+    CHECK(violations() == 0);
+}
+
+static void forks(void)
+{
+    int kfd = open_kfd(), render = open_render();
+    uint32_t gpu_id = first_gpu(kfd), version[2];
+    CHECK(acquire(kfd, render, gpu_id) == 0);
+    off_t doorbells = (off_t)(3ull << 62 | (uint64_t)gpu_id << 46);
+    volatile char *door = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, kfd, doorbells);
+    CHECK(door != MAP_FAILED);
+    pid_t child = fork();
+    if (child == 0) {
+        FAILS(ioctl(kfd, GET_VERSION, version), EBADF);
+        FAILS(ioctl(kfd, ACQUIRE_VM, NULL), EBADF);
+        CHECK(mmap(NULL, 8192, PROT_READ, MAP_SHARED, kfd, doorbells) == MAP_FAILED && errno == EBADF);
+        CHECK(mincore((void *)door, 8192, (unsigned char *)version) == -1 && errno == ENOMEM);
+        int own = open_kfd();
+        CHECK(own >= 0 && ioctl(own, GET_VERSION, version) == 0);
+        FAILS(acquire(own, render, gpu_id), EINVAL);
+        CHECK(acquire(own, open_render(), gpu_id) == 0);
+        exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ledger_is(1, 1, 1, 1);
+    CHECK(access(TOPOLOGY "/generation_id", F_OK) == 0); // The child's end removes nothing of ours.
+    CHECK(violations() == 0);
+}
+
+static void maps(void)
+{
+    int kfd = open_kfd();
+    uint64_t gpu_id = first_gpu(kfd);
+    off_t doorbells = (off_t)(3ull << 62 | gpu_id << 46);
+    char *first = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, kfd, doorbells);
+    char *second = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, kfd, doorbells);
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, kfd, (off_t)(gpu_id << 46));
+    CHECK(first != MAP_FAILED && second != MAP_FAILED && page != MAP_FAILED);
+    first[8191] = 7;
+    CHECK(second[8191] == 7 && page[0] == 0);
+    CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, kfd, doorbells) == MAP_FAILED && errno == EINVAL);
+    CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, kfd, 0) == MAP_FAILED && errno == ENODEV);
+    CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, open_render(), 1l << 32) == MAP_FAILED && errno == EINVAL);
+    CHECK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+}
+
+static void execs(const char *program)
+{
+    int kfd = open("/dev/kfd", O_RDWR), closed = open_kfd();
+    CHECK(kfd >= 0 && closed >= 0);
+    char numbers[2][16];
+    snprintf(numbers[0], 16, "%d", kfd);
+    snprintf(numbers[1], 16, "%d", closed);
+    execl(program, program, "executed", numbers[0], numbers[1], NULL);
+    CHECK(!"exec");
+}
+
+static void executed(int kfd, int closed)
+{
+    uint32_t version[2];
+    FAILS(fcntl(closed, F_GETFD), EBADF);
+    FAILS(ioctl(kfd, GET_VERSION, version), EBADF);
+    CHECK(open_kfd() >= 0);
+    FAILS(ioctl(kfd, GET_VERSION, version), EBADF);
+}
+
+static void fails(void)
+{
+    FAILS(open_kfd(), ENOMEM);
+    int kfd = open_kfd();
+    CHECK(kfd >= 0);
+    FAILS(open_render(), EACCES);
+    FAILS(open_render(), EACCES);
+    uint32_t version[2];
+    CHECK(ioctl(kfd, GET_VERSION, version) == 0);
+    FAILS(ioctl(kfd, GET_VERSION, version), EINVAL);
+    CHECK(ioctl(kfd, GET_VERSION, version) == 0 && version[1] == 17);
+    uint64_t (*calls)(const char *) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_calls");
+    int (*fail)(const char *, uint64_t, int) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_fail");
+    CHECK(calls("GET_VERSION") == 3 && calls("OPEN_RENDER") == 2 && calls("NOTHING") == 0);
+    CHECK(fail("GET_VERSION", 1, EIO) == 0 && fail("NOTHING", 1, EIO) == -1);
+    FAILS(ioctl(kfd, GET_VERSION, version), EIO);
+}
+
+static void broken(void)
+{
+    FAILS(open_kfd(), ENODEV);
+    FAILS(open_render(), ENODEV);
+    FAILS(access(TOPOLOGY, F_OK), ENODEV);
+}
+
+// Node 1 is denied, node 2 is not.
+static void denied(void)
+{
+    char text[64];
+    int file = open(TOPOLOGY "/nodes/1/gpu_id", O_RDONLY);
+    CHECK(file >= 0);
+    FAILS(read(file, text, sizeof text), EPERM);
+    FAILS(pread(file, text, sizeof text, 0), EPERM);
+    close(file);
+    int folder = open(TOPOLOGY "/nodes/1", O_RDONLY | O_DIRECTORY);
+    file = openat(folder, "caches/3/properties", O_RDONLY);
+    CHECK(file >= 0);
+    FAILS(read(file, text, sizeof text), EPERM);
+    FILE *stream = fopen(TOPOLOGY "/nodes/1/properties", "r");
+    CHECK(stream != NULL);
+    errno = 0;
+    CHECK(fgets(text, sizeof text, stream) == NULL && ferror(stream) && errno == EPERM);
+    fclose(stream);
+    CHECK(number(TOPOLOGY "/nodes/0/gpu_id") == 0);
+    file = open(TOPOLOGY "/nodes/2/gpu_id", O_RDONLY);
+    CHECK(read(file, text, sizeof text) > 0);
+    int kfd = open_kfd();
+    CHECK(kfd >= 0 && first_gpu(kfd) == number(TOPOLOGY "/nodes/2/gpu_id"));
+    FAILS(open_render(), EPERM);
+    CHECK(open("/dev/dri/renderD129", O_RDWR) >= 0);
+}
+
+// What libdrm asks before it hands out a device.
+static void drm(void)
+{
+    int render = open_render();
+    struct { int major, minor, patch, pad; uint64_t lengths_and_texts[6]; } version = {0};
+    CHECK(ioctl(render, 0xc0406400ul, &version) == 0 && version.major == 3 && version.lengths_and_texts[0] == 6);
+    char name[8] = "";
+    version.lengths_and_texts[1] = (uintptr_t)name;
+    version.lengths_and_texts[2] = version.lengths_and_texts[4] = 0;
+    CHECK(ioctl(render, 0xc0406400ul, &version) == 0 && strcmp(name, "amdgpu") == 0);
+    uint32_t device[92] = {0}, working = 0;
+    uint32_t args[8] = {(uint32_t)(uintptr_t)&working, (uint32_t)((uintptr_t)&working >> 32), 4, 0};
+    CHECK(ioctl(render, 0x40206445ul, args) == 0 && working == 1);
+    uint32_t info[8] = {(uint32_t)(uintptr_t)device, (uint32_t)((uintptr_t)device >> 32), sizeof device, 0x16};
+    CHECK(ioctl(render, 0x40206445ul, info) == 0 && device[0] == 0x744c);
+    uint32_t client[10] = {0};
+    FAILS(ioctl(render, 0xc0286405ul, client), EACCES);
+    CHECK(violations() == 0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *scenario = argc > 1 ? argv[1] : "";
+    if (!strcmp(scenario, "vm")) vm();
+    else if (!strcmp(scenario, "nodes")) nodes();
+    else if (!strcmp(scenario, "fork")) forks();
+    else if (!strcmp(scenario, "maps")) maps();
+    else if (!strcmp(scenario, "exec")) execs(argv[0]);
+    else if (!strcmp(scenario, "executed") && argc == 4) executed(atoi(argv[2]), atoi(argv[3]));
+    else if (!strcmp(scenario, "fails")) fails();
+    else if (!strcmp(scenario, "broken")) broken();
+    else if (!strcmp(scenario, "denied")) denied();
+    else if (!strcmp(scenario, "drm")) drm();
+    else return 2;
+    return 0;
+}
