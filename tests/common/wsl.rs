@@ -103,7 +103,7 @@ impl Machine {
 }
 
 /// A shared object that cargo built for this test run: it lies beside the test itself.
-fn built(file: &str) -> PathBuf {
+pub fn built(file: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let path = test.parent().expect("tests lie in a folder").join(file);
     assert!(path.exists(), "{} has not been built", path.display());
