@@ -202,6 +202,21 @@ fields! {
     }
     available_memory of kfd_ioctl_get_available_memory_args { available = 0, gpu_id = 8 }
     set_xnack_mode of kfd_ioctl_set_xnack_mode_args { xnack_enabled = 0 }
+    alloc_memory_of_gpu of kfd_ioctl_alloc_memory_of_gpu_args {
+        va_addr = 0,
+        size = 8,
+        handle = 16,
+        mmap_offset = 24,
+        gpu_id = 32,
+        flags = 36,
+    }
+    free_memory_of_gpu of kfd_ioctl_free_memory_of_gpu_args { handle = 0 }
+    map_memory_to_gpu of kfd_ioctl_map_memory_to_gpu_args {
+        handle = 0,
+        device_ids_array_ptr = 8,
+        n_devices = 16,
+        n_success = 20,
+    }
     runtime_enable of kfd_ioctl_runtime_enable_args { mode_mask = 8 }
 }
 

@@ -6,7 +6,7 @@
 //! checked as the kernel checks it (kfd-kernel.md), what a client does against the contract is recorded, every
 //! kernel object is counted. [`Tree`] writes the topology. Touches no device and no process but through the caller.
 //!
-//! The map: `kernel` (state, opens, dispatch) -> `calls` (`/dev/kfd`), `drm` (render node), `mmap` -> `abi`, `inject`, `gpu`;
+//! The map: `kernel` (state, opens, dispatch) -> `calls` and `memory` (`/dev/kfd`), `drm` (render node), `mmap` -> `abi`, `inject`, `gpu`;
 //! `tree` -> `caches`, `save_area` -> `gpu`.
 
 mod abi;
@@ -17,10 +17,12 @@ mod errno;
 mod gpu;
 mod inject;
 mod kernel;
+mod memory;
 mod mmap;
 mod mode;
 mod save_area;
 pub mod tree;
+mod userptr;
 
 pub use errno::{Answer, Errno};
 pub use gpu::Gpu;
@@ -29,3 +31,4 @@ pub use mmap::{PAGE, Pages};
 pub use mode::Mode;
 pub use save_area::SaveArea;
 pub use tree::Tree;
+pub use userptr::pinnable;

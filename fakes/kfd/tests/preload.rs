@@ -88,6 +88,11 @@ fn rules_58_to_63_hold_for_mappings_and_all_of_one_page_share_bytes() {
 }
 
 #[test]
+fn rules_43_63_and_65_hold_for_buffers_and_their_mappings_share_bytes() {
+    assert_eq!(run("buffers", &[]), [""; 0]);
+}
+
+#[test]
 fn rule_119_files_of_a_hidden_gpu_open_and_do_not_read() {
     let text = rocdxg_fake_gpu::machine::BUILT_IN.iter().find(|(name, _)| *name == "two-gfx1100").unwrap().1;
     let machine = tempfile::NamedTempFile::new().unwrap();

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +75,8 @@ static uint64_t number(const char *path)
 
 static void ledger_is(uint64_t kfd, uint64_t render, uint64_t processes, uint64_t vms)
 {
-    int (*ledger)(uint64_t[4]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
-    uint64_t counts[4];
+    int (*ledger)(uint64_t[6]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
+    uint64_t counts[6];
     CHECK(ledger != NULL && ledger(counts) == 0);
     CHECK(counts[0] == kfd && counts[1] == render && counts[2] == processes && counts[3] == vms);
 }
@@ -256,6 +257,59 @@ static void broken(void)
     FAILS(access(TOPOLOGY, F_OK), ENODEV);
 }
 
+struct allocation {
+    uint64_t va, size, handle, offset;
+    uint32_t gpu_id, flags;
+};
+
+static void buffers(void)
+{
+    int kfd = open_kfd(), render = open_render(), other = open_render();
+    uint32_t gpu_id = first_gpu(kfd);
+    struct allocation gtt = {0x100000, 8192, 0, 0, gpu_id, 0xd6000002};
+    FAILS(ioctl(kfd, 0xc0284b16u, &gtt), ENODEV);
+    CHECK(acquire(kfd, render, gpu_id) == 0);
+    CHECK(ioctl(kfd, 0xc0284b16u, &gtt) == 0);
+    char *first = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, render, (off_t)gtt.offset);
+    char *second = mmap(NULL, 4096, PROT_READ, MAP_SHARED, render, (off_t)gtt.offset);
+    CHECK(first != MAP_FAILED && second != MAP_FAILED && first[0] == 0);
+    CHECK(mmap(NULL, 8192, PROT_NONE, MAP_SHARED, render, (off_t)gtt.offset) != MAP_FAILED);
+    CHECK(mmap(NULL, 8192, PROT_READ, MAP_SHARED, other, (off_t)gtt.offset) == MAP_FAILED && errno == EACCES);
+    CHECK(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, render, (off_t)gtt.offset) == MAP_FAILED && errno == EINVAL);
+    first[0] = 42;
+    CHECK(second[0] == 42);
+    struct { uint64_t handle, ids; uint32_t count, done; } map = {gtt.handle, (uintptr_t)&gpu_id, 1, 0};
+    CHECK(ioctl(kfd, 0xc0184b18u, &map) == 0 && map.done == 1);
+    int (*ledger)(uint64_t[6]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
+    uint64_t counts[6];
+    CHECK(ledger(counts) == 0 && counts[4] == 1 && counts[5] == 1);
+    FAILS(ioctl(kfd, 0x40084b17u, &gtt.handle), EBUSY);
+    map.done = 0;
+    CHECK(ioctl(kfd, 0xc0184b19u, &map) == 0);
+    CHECK(ioctl(kfd, 0x40084b17u, &gtt.handle) == 0);
+    CHECK(second[0] == 42); // The mapping keeps the bytes.
+    CHECK(mmap(NULL, 8192, PROT_READ, MAP_SHARED, render, (off_t)gtt.offset) == MAP_FAILED && errno == EINVAL);
+    CHECK(ledger(counts) == 0 && counts[4] == 0 && counts[5] == 0);
+
+    char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct allocation user = {(uintptr_t)memory, 4096, 0, (uintptr_t)memory, gpu_id, 0xd6000004};
+    CHECK(ioctl(kfd, 0xc0284b16u, &user) == 0 && user.handle == gtt.handle);
+    struct allocation device = {0x200000, 4096, 0, (uintptr_t)second, gpu_id, 0xd6000004};
+    FAILS(ioctl(kfd, 0xc0284b16u, &device), EFAULT); // Memory of a device is nobody's to pin.
+
+    // Local memory behind a small BAR: mapped, and a touch is the end.
+    struct allocation vram = {0x300000, 4096, 0, 0, gpu_id, 0xd0000001};
+    CHECK(ioctl(kfd, 0xc0284b16u, &vram) == 0);
+    volatile char *far = mmap(NULL, 4096, PROT_READ, MAP_SHARED, render, (off_t)vram.offset);
+    CHECK(far != MAP_FAILED);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(far[0]);
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+    CHECK(violations() == 0);
+}
+
 // Node 1 is denied, node 2 is not.
 static void denied(void)
 {
@@ -314,6 +368,7 @@ int main(int argc, char **argv)
     else if (!strcmp(scenario, "executed") && argc == 4) executed(atoi(argv[2]), atoi(argv[3]));
     else if (!strcmp(scenario, "fails")) fails();
     else if (!strcmp(scenario, "broken")) broken();
+    else if (!strcmp(scenario, "buffers")) buffers();
     else if (!strcmp(scenario, "denied")) denied();
     else if (!strcmp(scenario, "drm")) drm();
     else return 2;

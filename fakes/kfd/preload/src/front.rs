@@ -12,13 +12,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rocdxg_fake_gpu::{Machine, machine, user};
-use rocdxg_fake_kfd::{Answer, Caller, Config, Descriptor, Errno, FileId, Kernel, Ledger, Mode, PAGE, Pages, Tree};
+use rocdxg_fake_kfd::{Answer, Caller, Config, Descriptor, Errno, FileId, Kernel, Ledger, Mode, Pages, Tree, pinnable};
 
 use crate::hooks::real;
 use crate::paths::Path;
 
 /// Name of the memory files, as `/proc/self/fd` shows it.
 const NODE: &CStr = c"rocdxg-fake-device";
+
+/// Name of the memory behind mappings.
+const PAGES: &CStr = c"rocdxg-fake-pages";
 
 /// Which node a file is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -265,28 +268,38 @@ impl Front {
     /// An ioctl on one of our files.
     pub(crate) fn ioctl(&mut self, file: FileId, request: u32, argument: u64) -> Answer {
         let Self { kernel, files, .. } = self;
-        kernel.ioctl(&Own { files }, file, request, argument)
+        let answer = kernel.ioctl(&Own { files }, file, request, argument);
+        // Mappings keep the memory of a buffer that is gone; its descriptor is ours to close.
+        self.pages.retain(|(_, pages), fd| {
+            let lives = self.kernel.page_bytes(*pages).is_some();
+            if !lives {
+                // SAFETY: made in `mmap`, and dropped from the table here.
+                unsafe { libc::close(*fd) };
+            }
+            lives
+        });
+        answer
     }
 
     /// The descriptor of the memory that a mapping of one of our files shows.
-    pub(crate) fn mmap(&mut self, file: FileId, length: u64, offset: u64) -> Answer<c_int> {
+    ///
+    /// The flag tells whether a fork child inherits it.
+    pub(crate) fn mmap(&mut self, file: FileId, range: (u64, u64), private: bool) -> Answer<(c_int, bool)> {
         let Self { kernel, files, .. } = self;
-        let pages = kernel.mmap(&Own { files }, file, length, offset)?;
+        let pages = kernel.mmap(&Own { files }, file, range, private)?;
+        let inherited = matches!(pages, Pages::Buffer(_));
         if let Some(fd) = self.pages.get(&(own_pid(), pages)) {
-            return Ok(*fd);
+            return Ok((*fd, inherited));
         }
-        let bytes = match pages {
-            Pages::Doorbells(gpu) => self.kernel.doorbell_bytes(gpu),
-            Pages::Registers(_) => PAGE,
-        };
+        let bytes = kernel.page_bytes(pages).ok_or(Errno::EINVAL)?;
         // SAFETY: a C string; makes a descriptor of its own.
-        let fd = unsafe { libc::memfd_create(c"rocdxg-fake-pages".as_ptr(), libc::MFD_CLOEXEC) };
+        let fd = unsafe { libc::memfd_create(PAGES.as_ptr(), libc::MFD_CLOEXEC) };
         // SAFETY: our descriptor, or -1, which is refused.
         if unsafe { libc::ftruncate(fd, bytes as libc::off_t) } != 0 {
             return Err(Errno::ENOMEM);
         }
         self.pages.insert((own_pid(), pages), fd);
-        Ok(fd)
+        Ok((fd, inherited))
     }
 
     /// Tells the driver of files whose last descriptor is gone.
@@ -366,6 +379,11 @@ impl Caller for Own<'_> {
     fn write(&self, address: u64, bytes: &[u8]) -> bool {
         // SAFETY: `bytes` is ours; writing the client's argument is what the call is for.
         unsafe { user::copy(address as *mut c_void, bytes.as_ptr().cast(), bytes.len()) }
+    }
+
+    fn pin(&self, address: u64, bytes: u64) -> Answer {
+        let maps = std::fs::read_to_string("/proc/self/maps").map_err(|_| Errno::ENOMEM)?;
+        pinnable(&maps, address, bytes, &["/memfd:rocdxg-fake-"])
     }
 
     fn descriptor(&self, fd: i32) -> Descriptor {

@@ -304,8 +304,9 @@ pub unsafe extern "C" fn mmap(
         && let Some(mut front) = front::existing()
         && let Some((file, _)) = front.file(fd)
     {
-        let pages = match front.mmap(file, length as u64, offset as u64) {
-            Ok(pages) => pages,
+        let private = flags & libc::MAP_TYPE == libc::MAP_PRIVATE && access != libc::PROT_NONE;
+        let (pages, inherited) = match front.mmap(file, (length as u64, offset as u64), private) {
+            Ok(found) => found,
             Err(errno) => {
                 set_errno(errno.0);
                 return libc::MAP_FAILED;
@@ -316,9 +317,10 @@ pub unsafe extern "C" fn mmap(
         // SAFETY: pages of ours at a place of the client's choice.
         let mapped = unsafe { real::mmap(at, length, access, flags, pages, 0) };
         if mapped != libc::MAP_FAILED {
-            for advice in [libc::MADV_DONTFORK, libc::MADV_DONTDUMP] {
+            let advices = [libc::MADV_DONTDUMP, libc::MADV_DONTFORK];
+            for advice in &advices[..if inherited { 1 } else { 2 }] {
                 // SAFETY: the mapping that was just made.
-                unsafe { libc::madvise(mapped, length, advice) };
+                unsafe { libc::madvise(mapped, length, *advice) };
             }
         }
         return mapped;

@@ -7,6 +7,7 @@ mod dispatch;
 mod failures;
 mod kit;
 mod maps;
+mod memory;
 mod processes;
 mod render;
 mod small;
