@@ -217,6 +217,24 @@ fields! {
         n_devices = 16,
         n_success = 20,
     }
+    create_event of kfd_ioctl_create_event_args {
+        event_page_offset = 0,
+        event_trigger_data = 8,
+        event_type = 12,
+        auto_reset = 16,
+        event_id = 24,
+        event_slot_index = 28,
+    }
+    set_event of kfd_ioctl_set_event_args { event_id = 0 }
+    wait_events of kfd_ioctl_wait_events_args {
+        events_ptr = 0,
+        num_events = 8,
+        wait_for_all = 12,
+        timeout = 16,
+        wait_result = 20,
+    }
+    signal_data of kfd_hsa_signal_event_data { last_event_age = 0 }
+    event_data of kfd_event_data { event_id = 40 }
     runtime_enable of kfd_ioctl_runtime_enable_args { mode_mask = 8 }
 }
 

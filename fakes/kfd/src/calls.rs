@@ -28,6 +28,11 @@ impl Kernel {
             "FREE_MEMORY_OF_GPU" => self.free(call),
             "MAP_MEMORY_TO_GPU" => self.map(call, true),
             "UNMAP_MEMORY_FROM_GPU" => self.map(call, false),
+            "CREATE_EVENT" => self.create_event(call),
+            "DESTROY_EVENT" => self.destroy_event(call),
+            "SET_EVENT" => self.set_event(call, true),
+            "RESET_EVENT" => self.set_event(call, false),
+            "WAIT_EVENTS" => self.wait_events(call),
             "SET_XNACK_MODE" => self.set_xnack_mode(call),
             "RUNTIME_ENABLE" => self.runtime_enable(call),
             "DBG_REGISTER_DEPRECATED"

@@ -7,6 +7,7 @@ use rocdxg_fake_gpu::Machine;
 
 use crate::abi::{self, Block, Request};
 use crate::errno::{Answer, Errno};
+use crate::events::{Events, Fill, Wait};
 use crate::gpu::{self, Gpu};
 use crate::inject::{self, Plan};
 use crate::memory::Buffer;
@@ -93,6 +94,8 @@ pub struct Ledger {
     pub buffers: u64,
     /// Buffers in address spaces of GPUs, each counted for each GPU.
     pub mappings: u64,
+    /// Events.
+    pub events: u64,
 }
 
 #[derive(Debug)]
@@ -118,6 +121,8 @@ pub(crate) struct Process {
     pub(crate) bound: BTreeMap<usize, FileId>,
     /// Buffers by GPU and number.
     pub(crate) buffers: BTreeMap<usize, BTreeMap<u32, Buffer>>,
+    /// Its events.
+    pub(crate) events: Events,
     /// Retry faults are on.
     pub(crate) xnack: bool,
     /// RUNTIME_ENABLE is on.
@@ -135,6 +140,10 @@ pub struct Kernel {
     pub(crate) next_buffer: u64,
     /// Next free offset of each render node.
     pub(crate) offsets: BTreeMap<usize, u64>,
+    /// What is to be written into mappings.
+    pub(crate) fills: Vec<Fill>,
+    /// The wait that the current ioctl became.
+    pub(crate) parked: Option<Wait>,
     plan: Plan,
     violations: Vec<String>,
     violation_count: u64,
@@ -145,6 +154,17 @@ pub(crate) struct Call<'a> {
     pub(crate) caller: &'a dyn Caller,
     pub(crate) name: &'static str,
     pub(crate) args: Block,
+    /// Where the caller's argument is.
+    pub(crate) argument: u64,
+}
+
+/// How far an ioctl came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// It is over.
+    Done(Answer),
+    /// It sleeps: see [`Kernel::resume`].
+    Asleep(Wait),
 }
 
 impl Kernel {
@@ -157,6 +177,8 @@ impl Kernel {
             next_file: 1,
             next_buffer: 1,
             offsets: BTreeMap::new(),
+            fills: Vec::new(),
+            parked: None,
             plan: Plan::default(),
             violations: Vec::new(),
             violation_count: 0,
@@ -210,6 +232,7 @@ impl Kernel {
         let buffers = || self.processes.values().flat_map(|p| p.buffers.values()).flat_map(BTreeMap::values);
         Ledger {
             buffers: buffers().count() as u64,
+            events: self.processes.values().map(|p| p.events.count()).sum(),
             mappings: buffers().map(|b| b.mapped.len() as u64).sum(),
             kfd_opens: count(|f| matches!(f, File::Kfd { .. })),
             render_opens: count(|f| matches!(f, File::Render { .. })),
@@ -278,15 +301,16 @@ impl Kernel {
         self.config.gpus.iter().position(|g| g.gpu_id == gpu_id && gpu_id != 0 && !g.hidden)
     }
 
-    /// An ioctl on a file: 0 or an errno.
+    /// An ioctl on a file: its end, or that it sleeps.
     ///
     /// `request` is the second argument of `ioctl(2)`, `argument` the third.
-    pub fn ioctl(&mut self, caller: &dyn Caller, file: FileId, request: u32, argument: u64) -> Answer {
-        match self.files.get(&file) {
+    pub fn ioctl(&mut self, caller: &dyn Caller, file: FileId, request: u32, argument: u64) -> Reply {
+        let answer = match self.files.get(&file) {
             None => Err(Errno::EBADF),
             Some(&File::Kfd { opener }) => self.kfd_ioctl(caller, opener, request, argument),
             Some(&File::Render { gpu, .. }) => self.drm_ioctl(caller, gpu, request, argument),
-        }
+        };
+        self.parked.take().map_or(Reply::Done(answer), Reply::Asleep)
     }
 
     fn kfd_ioctl(&mut self, caller: &dyn Caller, opener: i32, request: u32, argument: u64) -> Answer {
@@ -325,11 +349,14 @@ impl Kernel {
             self.violate(format!("{}: cannot read {bytes} bytes at {argument:#x}", entry.name));
             return Err(Errno::EFAULT);
         }
-        let mut call = Call { caller, name: entry.name, args: Block(block) };
+        let mut call = Call { caller, name: entry.name, args: Block(block), argument };
         let answer = match self.plan.next(entry.name) {
             Ok(()) => handle(self, &mut call),
             refused => refused,
         };
+        if self.parked.is_some() {
+            return answer;
+        }
         if abi::writes(directions) && !caller.write(argument, &call.args.0[..bytes]) {
             self.violate(format!("{}: cannot write {bytes} bytes at {argument:#x}", entry.name));
             return Err(Errno::EFAULT);

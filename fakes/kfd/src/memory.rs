@@ -60,7 +60,7 @@ const fn vm_bytes(gpu: &Gpu) -> u64 {
 }
 
 /// Halves of a handle: the GPU's id and the buffer's number.
-const fn halves(handle: u64) -> (u32, u32) {
+pub(crate) const fn halves(handle: u64) -> (u32, u32) {
     ((handle >> 32) as u32, handle as u32)
 }
 
@@ -172,6 +172,9 @@ impl Kernel {
     pub(crate) fn free(&mut self, call: &mut Call<'_>) -> Answer {
         let (gpu_id, id) = halves(call.args.u64(abi::free_memory_of_gpu::handle));
         let gpu = self.gpu(gpu_id).ok_or(Errno::EINVAL)?;
+        if self.process(call).events.is_page(gpu, id) {
+            return Err(Errno::EPERM);
+        }
         let buffers = self.process(call).buffers.entry(gpu).or_default();
         match buffers.get(&id) {
             None => Err(Errno::EINVAL),

@@ -1,6 +1,7 @@
 //! mmap of the device nodes: what the kernel refuses, and which pages it would map (kfd-kernel.md section 3).
 
 use crate::errno::{Answer, Errno};
+use crate::events::EVENT_PAGE;
 use crate::kernel::{Caller, File, FileId, Kernel};
 use crate::memory::{Buffer, flag};
 use crate::mode::Mode;
@@ -16,6 +17,8 @@ pub enum Pages {
     Doorbells(usize),
     /// The remapped registers of the GPU of that index.
     Registers(usize),
+    /// The event slots of a process, when the driver made them.
+    Events(i32),
     /// A buffer, by its serial number. Inherited by a fork child.
     Buffer(u64),
 }
@@ -64,7 +67,8 @@ impl Kernel {
                 }
                 Ok(Pages::Doorbells(gpu))
             }
-            // 2: there is no event page; 1: reserved, which only the driver itself maps.
+            2 => self.processes.entry(caller.tgid()).or_default().events.mmap(length),
+            // 1: reserved, which only the driver itself maps.
             _ => Err(Errno::EINVAL),
         }
     }
@@ -102,6 +106,7 @@ impl Kernel {
         match pages {
             Pages::Doorbells(gpu) => Some(self.doorbell_bytes(gpu)),
             Pages::Registers(_) => Some(PAGE),
+            Pages::Events(_) => Some(EVENT_PAGE),
             Pages::Buffer(serial) => {
                 let (gpu, buffer) = self.buffer_by_serial(serial)?;
                 let beyond = buffer.flags & flag::VRAM != 0 && !self.config.gpus[gpu].large_bar;

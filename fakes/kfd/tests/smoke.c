@@ -75,8 +75,8 @@ static uint64_t number(const char *path)
 
 static void ledger_is(uint64_t kfd, uint64_t render, uint64_t processes, uint64_t vms)
 {
-    int (*ledger)(uint64_t[6]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
-    uint64_t counts[6];
+    int (*ledger)(uint64_t[7]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
+    uint64_t counts[7];
     CHECK(ledger != NULL && ledger(counts) == 0);
     CHECK(counts[0] == kfd && counts[1] == render && counts[2] == processes && counts[3] == vms);
 }
@@ -280,8 +280,8 @@ static void buffers(void)
     CHECK(second[0] == 42);
     struct { uint64_t handle, ids; uint32_t count, done; } map = {gtt.handle, (uintptr_t)&gpu_id, 1, 0};
     CHECK(ioctl(kfd, 0xc0184b18u, &map) == 0 && map.done == 1);
-    int (*ledger)(uint64_t[6]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
-    uint64_t counts[6];
+    int (*ledger)(uint64_t[7]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
+    uint64_t counts[7];
     CHECK(ledger(counts) == 0 && counts[4] == 1 && counts[5] == 1);
     FAILS(ioctl(kfd, 0x40084b17u, &gtt.handle), EBUSY);
     map.done = 0;

@@ -4,6 +4,7 @@
 
 mod apertures;
 mod dispatch;
+mod events;
 mod failures;
 mod kit;
 mod maps;
