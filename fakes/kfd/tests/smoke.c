@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -310,6 +311,68 @@ static void buffers(void)
     CHECK(violations() == 0);
 }
 
+struct waiting {
+    int kfd;
+    uint32_t id, result;
+};
+
+static int wait_for(int kfd, uint32_t id, uint32_t timeout, uint32_t *result)
+{
+    struct { uint64_t age, unused[4]; uint32_t id, pad; } event = {.id = id};
+    struct { uint64_t list; uint32_t count, all, timeout, result; } args = {(uintptr_t)&event, 1, 0, timeout, 9};
+    int answer = ioctl(kfd, 0xc0184b0cu, &args);
+    *result = args.result;
+    return answer;
+}
+
+static void *waiter(void *argument)
+{
+    struct waiting *waiting = argument;
+    CHECK(wait_for(waiting->kfd, waiting->id, 0xffffffff, &waiting->result) == 0);
+    return NULL;
+}
+
+static void events(void)
+{
+    int kfd = open_kfd(), render = open_render();
+    uint32_t gpu_id = first_gpu(kfd), result;
+    CHECK(acquire(kfd, render, gpu_id) == 0);
+    struct allocation page = {0x100000, 32768, 0, 0, gpu_id, 0xd6000002};
+    CHECK(ioctl(kfd, 0xc0284b16u, &page) == 0);
+    uint64_t *slots = mmap(NULL, 32768, PROT_READ | PROT_WRITE, MAP_SHARED, render, (off_t)page.offset);
+    CHECK(slots != MAP_FAILED && slots[0] == 0);
+    struct { uint64_t page; uint32_t trigger, type, reset, node, id, slot; } event = {page.handle, 0, 0, 1, 0, 0, 0};
+    CHECK(ioctl(kfd, 0xc0204b08u, &event) == 0 && event.id == 1 && event.slot == 1);
+    CHECK(slots[0] == UINT64_MAX && slots[4095] == UINT64_MAX);
+    slots[2] = 5;
+    event.page = 0;
+    CHECK(ioctl(kfd, 0xc0204b08u, &event) == 0 && event.id == 2 && slots[2] == UINT64_MAX);
+    FAILS(ioctl(kfd, 0x40084b17u, &page.handle), EPERM);
+
+    CHECK(wait_for(kfd, 2, 30, &result) == 0 && result == 1);
+    struct waiting waiting = {kfd, 2, 9};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, waiter, &waiting) == 0);
+    usleep(20000); // It sleeps, and lets others in.
+    CHECK(wait_for(kfd, 1, 0, &result) == 0 && result == 1);
+    uint32_t set[2] = {2, 0};
+    CHECK(ioctl(kfd, 0x40084b0au, set) == 0);
+    CHECK(pthread_join(thread, NULL) == 0 && waiting.result == 0);
+
+    pid_t child = fork();
+    if (child == 0) {
+        int own = open_kfd();
+        event.page = 0;
+        CHECK(own >= 0 && ioctl(own, 0xc0204b08u, &event) == 0 && event.id == 1);
+        uint64_t *fresh = mmap(NULL, 32768, PROT_READ | PROT_WRITE, MAP_SHARED, own, (off_t)(1ull << 63));
+        CHECK(fresh != MAP_FAILED && fresh[1] == UINT64_MAX);
+        exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(violations() == 0);
+}
+
 // Node 1 is denied, node 2 is not.
 static void denied(void)
 {
@@ -369,6 +432,7 @@ int main(int argc, char **argv)
     else if (!strcmp(scenario, "fails")) fails();
     else if (!strcmp(scenario, "broken")) broken();
     else if (!strcmp(scenario, "buffers")) buffers();
+    else if (!strcmp(scenario, "events")) events();
     else if (!strcmp(scenario, "denied")) denied();
     else if (!strcmp(scenario, "drm")) drm();
     else return 2;
