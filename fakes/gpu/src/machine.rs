@@ -321,6 +321,7 @@ macro_rules! built_in {
 }
 
 built_in!(
+    "gfx1030",
     "gfx1100",
     "two-gfx1100",
     "eight-gfx1100",

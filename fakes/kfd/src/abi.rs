@@ -202,6 +202,39 @@ fields! {
     }
     available_memory of kfd_ioctl_get_available_memory_args { available = 0, gpu_id = 8 }
     set_xnack_mode of kfd_ioctl_set_xnack_mode_args { xnack_enabled = 0 }
+    alloc_memory_of_gpu of kfd_ioctl_alloc_memory_of_gpu_args {
+        va_addr = 0,
+        size = 8,
+        handle = 16,
+        mmap_offset = 24,
+        gpu_id = 32,
+        flags = 36,
+    }
+    free_memory_of_gpu of kfd_ioctl_free_memory_of_gpu_args { handle = 0 }
+    map_memory_to_gpu of kfd_ioctl_map_memory_to_gpu_args {
+        handle = 0,
+        device_ids_array_ptr = 8,
+        n_devices = 16,
+        n_success = 20,
+    }
+    create_event of kfd_ioctl_create_event_args {
+        event_page_offset = 0,
+        event_trigger_data = 8,
+        event_type = 12,
+        auto_reset = 16,
+        event_id = 24,
+        event_slot_index = 28,
+    }
+    set_event of kfd_ioctl_set_event_args { event_id = 0 }
+    wait_events of kfd_ioctl_wait_events_args {
+        events_ptr = 0,
+        num_events = 8,
+        wait_for_all = 12,
+        timeout = 16,
+        wait_result = 20,
+    }
+    signal_data of kfd_hsa_signal_event_data { last_event_age = 0 }
+    event_data of kfd_event_data { event_id = 40 }
     runtime_enable of kfd_ioctl_runtime_enable_args { mode_mask = 8 }
 }
 

@@ -9,8 +9,6 @@ use crate::mode::Mode;
 const OLD_APERTURES: usize = 7;
 /// Tile and macro tile modes that a chip has: the lengths of the driver's tables, assumed.
 const TILE_MODES: (u32, u32) = (32, 16);
-/// Granule of the available memory, in bytes (kfd-kernel.md 5.4).
-const AVAILABLE_GRANULE: u64 = 2 << 20;
 
 impl Kernel {
     /// Runs one call of the table.
@@ -26,6 +24,15 @@ impl Kernel {
             "SET_TRAP_HANDLER" => self.bound(call, abi::set_trap_handler::gpu_id, Errno::ESRCH),
             "GET_TILE_CONFIG" => self.get_tile_config(call),
             "AVAILABLE_MEMORY" => self.available_memory(&mut call.args),
+            "ALLOC_MEMORY_OF_GPU" => self.alloc(call),
+            "FREE_MEMORY_OF_GPU" => self.free(call),
+            "MAP_MEMORY_TO_GPU" => self.map(call, true),
+            "UNMAP_MEMORY_FROM_GPU" => self.map(call, false),
+            "CREATE_EVENT" => self.create_event(call),
+            "DESTROY_EVENT" => self.destroy_event(call),
+            "SET_EVENT" => self.set_event(call, true),
+            "RESET_EVENT" => self.set_event(call, false),
+            "WAIT_EVENTS" => self.wait_events(call),
             "SET_XNACK_MODE" => self.set_xnack_mode(call),
             "RUNTIME_ENABLE" => self.runtime_enable(call),
             "DBG_REGISTER_DEPRECATED"
@@ -39,8 +46,14 @@ impl Kernel {
         }
     }
 
-    fn process(&mut self, call: &Call<'_>) -> &mut Process {
+    /// State of the calling process.
+    pub(crate) fn process(&mut self, call: &Call<'_>) -> &mut Process {
         self.processes.entry(call.caller.tgid()).or_default()
+    }
+
+    /// ACQUIRE_VM succeeded for this GPU.
+    pub(crate) fn is_bound(&mut self, call: &Call<'_>, gpu: usize) -> bool {
+        self.process(call).bound.contains_key(&gpu)
     }
 
     fn known(&self, gpu_id: u32) -> Answer<usize> {
@@ -50,7 +63,7 @@ impl Kernel {
     /// A call that needs a bound GPU and nothing else: addresses are not checked (kfd-kernel.md 2.5).
     fn bound(&mut self, call: &Call<'_>, gpu_id_at: usize, unbound: Errno) -> Answer {
         let gpu = self.known(call.args.u32(gpu_id_at))?;
-        if self.process(call).bound.contains_key(&gpu) { Ok(()) } else { Err(unbound) }
+        if self.is_bound(call, gpu) { Ok(()) } else { Err(unbound) }
     }
 
     fn get_version(&self, args: &mut Block) -> Answer {
@@ -194,10 +207,7 @@ impl Kernel {
 
     fn available_memory(&self, args: &mut Block) -> Answer {
         let gpu = self.known(args.u32(abi::available_memory::gpu_id))?;
-        let all: u64 = self.config.gpus.iter().map(|g| g.vram_bytes).sum();
-        let page_tables = (all / 16384).max(8 << 20);
-        let left = self.config.gpus[gpu].vram_bytes.saturating_sub(page_tables);
-        args.put_u64(abi::available_memory::available, left / AVAILABLE_GRANULE * AVAILABLE_GRANULE);
+        args.put_u64(abi::available_memory::available, self.available(gpu));
         Ok(())
     }
 

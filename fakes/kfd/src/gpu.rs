@@ -172,6 +172,20 @@ impl Gpu {
     }
 }
 
+/// System memory of a captured tree: the banks of its CPU nodes, in bytes.
+pub(crate) fn system_bytes(topology: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for node in numbered(&topology.join("nodes"))?.iter().map(|n| topology.join("nodes").join(n.to_string())) {
+        for bank in numbered(&node.join("mem_banks")).unwrap_or_default() {
+            let bank = properties(&node.join("mem_banks").join(bank.to_string()).join("properties"));
+            if bank.get("heap_type") == Some(&0) {
+                bytes += bank.get("size_in_bytes").copied().unwrap_or(0);
+            }
+        }
+    }
+    Ok(bytes)
+}
+
 /// A 16-bit number from what tells a GPU apart.
 fn hash(unique_id: u64, location: u32, device: u32) -> u32 {
     let word = unique_id ^ u64::from(location) << 32 ^ u64::from(device);

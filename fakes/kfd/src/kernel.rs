@@ -7,8 +7,10 @@ use rocdxg_fake_gpu::Machine;
 
 use crate::abi::{self, Block, Request};
 use crate::errno::{Answer, Errno};
+use crate::events::{Events, Fill, Wait};
 use crate::gpu::{self, Gpu};
 use crate::inject::{self, Plan};
+use crate::memory::Buffer;
 use crate::mode::Mode;
 
 /// At most that many violations are kept in words.
@@ -37,6 +39,8 @@ pub trait Caller {
     fn read(&self, address: u64, bytes: &mut [u8]) -> bool;
     /// Writes the caller's memory; `false` when not all of it is accessible.
     fn write(&self, address: u64, bytes: &[u8]) -> bool;
+    /// Whether the driver can take these pages for a buffer (see [`crate::pinnable`]): EFAULT or EPERM when not.
+    fn pin(&self, address: u64, bytes: u64) -> Answer;
     /// What a descriptor number names.
     fn descriptor(&self, fd: i32) -> Descriptor;
 }
@@ -50,6 +54,8 @@ pub struct Config {
     pub gpus: Vec<Gpu>,
     /// Topology nodes, CPU and GPU together.
     pub topology_nodes: u32,
+    /// System memory, in bytes.
+    pub system_bytes: u64,
     /// The front-end's render nodes are regular files, so that libdrm asks GET_CLIENT, which a render node refuses
     /// (kfd-kernel.md rule 124).
     pub allow_get_client: bool,
@@ -60,14 +66,16 @@ impl Config {
     pub fn of_machine(machine: &Machine, mode: Mode) -> Self {
         let gpus = Gpu::of_machine(machine);
         let topology_nodes = machine.host.nodes + gpus.len() as u32;
-        Self { mode, gpus, topology_nodes, allow_get_client: false }
+        let system_bytes = u64::from(machine.host.nodes) * machine.host.bytes;
+        Self { mode, gpus, topology_nodes, system_bytes, allow_get_client: false }
     }
 
     /// The driver of a captured tree; `topology` is the directory with `nodes`.
     pub fn of_tree(topology: &Path, mode: Mode) -> std::io::Result<Self> {
         let gpus = Gpu::of_tree(topology)?;
         let topology_nodes = gpu::numbered(&topology.join("nodes"))?.len() as u32;
-        Ok(Self { mode, gpus, topology_nodes, allow_get_client: false })
+        let system_bytes = gpu::system_bytes(topology)?;
+        Ok(Self { mode, gpus, topology_nodes, system_bytes, allow_get_client: false })
     }
 }
 
@@ -82,6 +90,12 @@ pub struct Ledger {
     pub processes: u64,
     /// GPU address spaces bound by ACQUIRE_VM; they live as long.
     pub bound_vms: u64,
+    /// Buffers of all GPUs.
+    pub buffers: u64,
+    /// Buffers in address spaces of GPUs, each counted for each GPU.
+    pub mappings: u64,
+    /// Events.
+    pub events: u64,
 }
 
 #[derive(Debug)]
@@ -105,6 +119,10 @@ pub(crate) enum File {
 pub(crate) struct Process {
     /// Bound GPUs with the render file that holds the VM.
     pub(crate) bound: BTreeMap<usize, FileId>,
+    /// Buffers by GPU and number.
+    pub(crate) buffers: BTreeMap<usize, BTreeMap<u32, Buffer>>,
+    /// Its events.
+    pub(crate) events: Events,
     /// Retry faults are on.
     pub(crate) xnack: bool,
     /// RUNTIME_ENABLE is on.
@@ -118,6 +136,14 @@ pub struct Kernel {
     pub(crate) files: BTreeMap<FileId, File>,
     pub(crate) processes: BTreeMap<i32, Process>,
     next_file: u64,
+    /// Serial number of the next buffer.
+    pub(crate) next_buffer: u64,
+    /// Next free offset of each render node.
+    pub(crate) offsets: BTreeMap<usize, u64>,
+    /// What is to be written into mappings.
+    pub(crate) fills: Vec<Fill>,
+    /// The wait that the current ioctl became.
+    pub(crate) parked: Option<Wait>,
     plan: Plan,
     violations: Vec<String>,
     violation_count: u64,
@@ -128,6 +154,17 @@ pub(crate) struct Call<'a> {
     pub(crate) caller: &'a dyn Caller,
     pub(crate) name: &'static str,
     pub(crate) args: Block,
+    /// Where the caller's argument is.
+    pub(crate) argument: u64,
+}
+
+/// How far an ioctl came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// It is over.
+    Done(Answer),
+    /// It sleeps: see [`Kernel::resume`].
+    Asleep(Wait),
 }
 
 impl Kernel {
@@ -138,6 +175,10 @@ impl Kernel {
             files: BTreeMap::new(),
             processes: BTreeMap::new(),
             next_file: 1,
+            next_buffer: 1,
+            offsets: BTreeMap::new(),
+            fills: Vec::new(),
+            parked: None,
             plan: Plan::default(),
             violations: Vec::new(),
             violation_count: 0,
@@ -188,7 +229,11 @@ impl Kernel {
     /// What is alive.
     pub fn ledger(&self) -> Ledger {
         let count = |f: fn(&File) -> bool| self.files.values().filter(|file| f(file)).count() as u64;
+        let buffers = || self.processes.values().flat_map(|p| p.buffers.values()).flat_map(BTreeMap::values);
         Ledger {
+            buffers: buffers().count() as u64,
+            events: self.processes.values().map(|p| p.events.count()).sum(),
+            mappings: buffers().map(|b| b.mapped.len() as u64).sum(),
             kfd_opens: count(|f| matches!(f, File::Kfd { .. })),
             render_opens: count(|f| matches!(f, File::Render { .. })),
             processes: self.processes.len() as u64,
@@ -256,15 +301,16 @@ impl Kernel {
         self.config.gpus.iter().position(|g| g.gpu_id == gpu_id && gpu_id != 0 && !g.hidden)
     }
 
-    /// An ioctl on a file: 0 or an errno.
+    /// An ioctl on a file: its end, or that it sleeps.
     ///
     /// `request` is the second argument of `ioctl(2)`, `argument` the third.
-    pub fn ioctl(&mut self, caller: &dyn Caller, file: FileId, request: u32, argument: u64) -> Answer {
-        match self.files.get(&file) {
+    pub fn ioctl(&mut self, caller: &dyn Caller, file: FileId, request: u32, argument: u64) -> Reply {
+        let answer = match self.files.get(&file) {
             None => Err(Errno::EBADF),
             Some(&File::Kfd { opener }) => self.kfd_ioctl(caller, opener, request, argument),
             Some(&File::Render { gpu, .. }) => self.drm_ioctl(caller, gpu, request, argument),
-        }
+        };
+        self.parked.take().map_or(Reply::Done(answer), Reply::Asleep)
     }
 
     fn kfd_ioctl(&mut self, caller: &dyn Caller, opener: i32, request: u32, argument: u64) -> Answer {
@@ -303,11 +349,14 @@ impl Kernel {
             self.violate(format!("{}: cannot read {bytes} bytes at {argument:#x}", entry.name));
             return Err(Errno::EFAULT);
         }
-        let mut call = Call { caller, name: entry.name, args: Block(block) };
+        let mut call = Call { caller, name: entry.name, args: Block(block), argument };
         let answer = match self.plan.next(entry.name) {
             Ok(()) => handle(self, &mut call),
             refused => refused,
         };
+        if self.parked.is_some() {
+            return answer;
+        }
         if abi::writes(directions) && !caller.write(argument, &call.args.0[..bytes]) {
             self.violate(format!("{}: cannot write {bytes} bytes at {argument:#x}", entry.name));
             return Err(Errno::EFAULT);

@@ -6,7 +6,7 @@
 //! checked as the kernel checks it (kfd-kernel.md), what a client does against the contract is recorded, every
 //! kernel object is counted. [`Tree`] writes the topology. Touches no device and no process but through the caller.
 //!
-//! The map: `kernel` (state, opens, dispatch) -> `calls` (`/dev/kfd`), `drm` (render node), `mmap` -> `abi`, `inject`, `gpu`;
+//! The map: `kernel` (state, opens, dispatch) -> `calls`, `memory` and `events` (`/dev/kfd`), `drm` (render node), `mmap` -> `abi`, `inject`, `gpu`;
 //! `tree` -> `caches`, `save_area` -> `gpu`.
 
 mod abi;
@@ -14,18 +14,23 @@ mod caches;
 mod calls;
 mod drm;
 mod errno;
+mod events;
 mod gpu;
 mod inject;
 mod kernel;
+mod memory;
 mod mmap;
 mod mode;
 mod save_area;
 pub mod tree;
+mod userptr;
 
 pub use errno::{Answer, Errno};
+pub use events::{Fill, Wait};
 pub use gpu::Gpu;
-pub use kernel::{Caller, Config, Descriptor, FileId, Kernel, Ledger};
+pub use kernel::{Caller, Config, Descriptor, FileId, Kernel, Ledger, Reply};
 pub use mmap::{PAGE, Pages};
 pub use mode::Mode;
 pub use save_area::SaveArea;
 pub use tree::Tree;
+pub use userptr::pinnable;

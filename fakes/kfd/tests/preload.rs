@@ -30,7 +30,7 @@ fn program() -> &'static Path {
             .arg("-o")
             .arg(&program)
             .arg(own("tests/smoke.c"))
-            .arg("-ldl")
+            .args(["-ldl", "-lpthread"])
             .status()
             .unwrap();
         assert!(status.success());
@@ -85,6 +85,16 @@ fn rule_3_a_descriptor_that_came_through_exec_is_ebadf() {
 #[test]
 fn rules_58_to_63_hold_for_mappings_and_all_of_one_page_share_bytes() {
     assert_eq!(run("maps", &[]), [""; 0]);
+}
+
+#[test]
+fn rules_43_63_and_65_hold_for_buffers_and_their_mappings_share_bytes() {
+    assert_eq!(run("buffers", &[]), [""; 0]);
+}
+
+#[test]
+fn rules_90_98_and_100_hold_for_slots_in_memory_and_threads_that_sleep() {
+    assert_eq!(run("events", &[]), [""; 0]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +76,8 @@ static uint64_t number(const char *path)
 
 static void ledger_is(uint64_t kfd, uint64_t render, uint64_t processes, uint64_t vms)
 {
-    int (*ledger)(uint64_t[4]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
-    uint64_t counts[4];
+    int (*ledger)(uint64_t[7]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
+    uint64_t counts[7];
     CHECK(ledger != NULL && ledger(counts) == 0);
     CHECK(counts[0] == kfd && counts[1] == render && counts[2] == processes && counts[3] == vms);
 }
@@ -256,6 +258,121 @@ static void broken(void)
     FAILS(access(TOPOLOGY, F_OK), ENODEV);
 }
 
+struct allocation {
+    uint64_t va, size, handle, offset;
+    uint32_t gpu_id, flags;
+};
+
+static void buffers(void)
+{
+    int kfd = open_kfd(), render = open_render(), other = open_render();
+    uint32_t gpu_id = first_gpu(kfd);
+    struct allocation gtt = {0x100000, 8192, 0, 0, gpu_id, 0xd6000002};
+    FAILS(ioctl(kfd, 0xc0284b16u, &gtt), ENODEV);
+    CHECK(acquire(kfd, render, gpu_id) == 0);
+    CHECK(ioctl(kfd, 0xc0284b16u, &gtt) == 0);
+    char *first = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, render, (off_t)gtt.offset);
+    char *second = mmap(NULL, 4096, PROT_READ, MAP_SHARED, render, (off_t)gtt.offset);
+    CHECK(first != MAP_FAILED && second != MAP_FAILED && first[0] == 0);
+    CHECK(mmap(NULL, 8192, PROT_NONE, MAP_SHARED, render, (off_t)gtt.offset) != MAP_FAILED);
+    CHECK(mmap(NULL, 8192, PROT_READ, MAP_SHARED, other, (off_t)gtt.offset) == MAP_FAILED && errno == EACCES);
+    CHECK(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, render, (off_t)gtt.offset) == MAP_FAILED && errno == EINVAL);
+    first[0] = 42;
+    CHECK(second[0] == 42);
+    struct { uint64_t handle, ids; uint32_t count, done; } map = {gtt.handle, (uintptr_t)&gpu_id, 1, 0};
+    CHECK(ioctl(kfd, 0xc0184b18u, &map) == 0 && map.done == 1);
+    int (*ledger)(uint64_t[7]) = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
+    uint64_t counts[7];
+    CHECK(ledger(counts) == 0 && counts[4] == 1 && counts[5] == 1);
+    FAILS(ioctl(kfd, 0x40084b17u, &gtt.handle), EBUSY);
+    map.done = 0;
+    CHECK(ioctl(kfd, 0xc0184b19u, &map) == 0);
+    CHECK(ioctl(kfd, 0x40084b17u, &gtt.handle) == 0);
+    CHECK(second[0] == 42); // The mapping keeps the bytes.
+    CHECK(mmap(NULL, 8192, PROT_READ, MAP_SHARED, render, (off_t)gtt.offset) == MAP_FAILED && errno == EINVAL);
+    CHECK(ledger(counts) == 0 && counts[4] == 0 && counts[5] == 0);
+
+    char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct allocation user = {(uintptr_t)memory, 4096, 0, (uintptr_t)memory, gpu_id, 0xd6000004};
+    CHECK(ioctl(kfd, 0xc0284b16u, &user) == 0 && user.handle == gtt.handle);
+    struct allocation device = {0x200000, 4096, 0, (uintptr_t)second, gpu_id, 0xd6000004};
+    FAILS(ioctl(kfd, 0xc0284b16u, &device), EFAULT); // Memory of a device is nobody's to pin.
+
+    // Local memory behind a small BAR: mapped, and a touch is the end.
+    struct allocation vram = {0x300000, 4096, 0, 0, gpu_id, 0xd0000001};
+    CHECK(ioctl(kfd, 0xc0284b16u, &vram) == 0);
+    volatile char *far = mmap(NULL, 4096, PROT_READ, MAP_SHARED, render, (off_t)vram.offset);
+    CHECK(far != MAP_FAILED);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(far[0]);
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+    CHECK(violations() == 0);
+}
+
+struct waiting {
+    int kfd;
+    uint32_t id, result;
+};
+
+static int wait_for(int kfd, uint32_t id, uint32_t timeout, uint32_t *result)
+{
+    struct { uint64_t age, unused[4]; uint32_t id, pad; } event = {.id = id};
+    struct { uint64_t list; uint32_t count, all, timeout, result; } args = {(uintptr_t)&event, 1, 0, timeout, 9};
+    int answer = ioctl(kfd, 0xc0184b0cu, &args);
+    *result = args.result;
+    return answer;
+}
+
+static void *waiter(void *argument)
+{
+    struct waiting *waiting = argument;
+    CHECK(wait_for(waiting->kfd, waiting->id, 0xffffffff, &waiting->result) == 0);
+    return NULL;
+}
+
+static void events(void)
+{
+    int kfd = open_kfd(), render = open_render();
+    uint32_t gpu_id = first_gpu(kfd), result;
+    CHECK(acquire(kfd, render, gpu_id) == 0);
+    struct allocation page = {0x100000, 32768, 0, 0, gpu_id, 0xd6000002};
+    CHECK(ioctl(kfd, 0xc0284b16u, &page) == 0);
+    uint64_t *slots = mmap(NULL, 32768, PROT_READ | PROT_WRITE, MAP_SHARED, render, (off_t)page.offset);
+    CHECK(slots != MAP_FAILED && slots[0] == 0);
+    struct { uint64_t page; uint32_t trigger, type, reset, node, id, slot; } event = {page.handle, 0, 0, 1, 0, 0, 0};
+    CHECK(ioctl(kfd, 0xc0204b08u, &event) == 0 && event.id == 1 && event.slot == 1);
+    CHECK(slots[0] == UINT64_MAX && slots[4095] == UINT64_MAX);
+    slots[2] = 5;
+    event.page = 0;
+    CHECK(ioctl(kfd, 0xc0204b08u, &event) == 0 && event.id == 2 && slots[2] == UINT64_MAX);
+    FAILS(ioctl(kfd, 0x40084b17u, &page.handle), EPERM);
+
+    CHECK(wait_for(kfd, 2, 30, &result) == 0 && result == 1);
+    struct waiting waiting = {kfd, 2, 9};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, waiter, &waiting) == 0);
+    usleep(20000); // It sleeps, and lets others in.
+    CHECK(wait_for(kfd, 1, 0, &result) == 0 && result == 1);
+    uint32_t set[2] = {2, 0};
+    CHECK(ioctl(kfd, 0x40084b0au, set) == 0);
+    CHECK(pthread_join(thread, NULL) == 0 && waiting.result == 0);
+
+    pid_t child = fork();
+    if (child == 0) {
+        int own = open_kfd();
+        event.page = 0;
+        CHECK(own >= 0 && ioctl(own, 0xc0204b08u, &event) == 0 && event.id == 1);
+        uint64_t *fresh = mmap(NULL, 32768, PROT_READ | PROT_WRITE, MAP_SHARED, own, (off_t)(1ull << 63));
+        CHECK(fresh != MAP_FAILED && fresh[1] == UINT64_MAX);
+        exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(violations() == 0);
+}
+
 // Node 1 is denied, node 2 is not.
 static void denied(void)
 {
@@ -314,6 +431,8 @@ int main(int argc, char **argv)
     else if (!strcmp(scenario, "executed") && argc == 4) executed(atoi(argv[2]), atoi(argv[3]));
     else if (!strcmp(scenario, "fails")) fails();
     else if (!strcmp(scenario, "broken")) broken();
+    else if (!strcmp(scenario, "buffers")) buffers();
+    else if (!strcmp(scenario, "events")) events();
     else if (!strcmp(scenario, "denied")) denied();
     else if (!strcmp(scenario, "drm")) drm();
     else return 2;

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is alive: open files of /dev/kfd, of render nodes, processes with state, bound VMs. 0, or -1 without a driver. */
-int rocdxg_fake_kfd_ledger(uint64_t counts[4]);
+/* What is alive: open files of /dev/kfd, of render nodes, processes with state, bound VMs, buffers, buffers in address
+ * spaces, events. 0, or -1 without a driver. */
+int rocdxg_fake_kfd_ledger(uint64_t counts[7]);
 /* How many violations there were. */
 uint64_t rocdxg_fake_kfd_violations(void);
 /* Text of one violation, cut to the room: its whole length, or -1 when there is none of that number. */

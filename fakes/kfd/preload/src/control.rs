@@ -19,17 +19,25 @@ unsafe fn text<'a>(text: *const c_char) -> Option<&'a str> {
 }
 
 /// What is alive in the driver that this process knows: open files of `/dev/kfd`, of render nodes, processes with state,
-/// bound VMs. 0, or -1 when the fake is not set up.
+/// bound VMs, buffers, buffers in address spaces, events. 0, or -1 when the fake is not set up.
 ///
 /// # Safety
-/// `counts` has room for four numbers.
+/// `counts` has room for seven numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rocdxg_fake_kfd_ledger(counts: *mut u64) -> c_int {
     let Some(mut front) = front() else { return -1 };
     let ledger = front.ledger();
-    let numbers = [ledger.kfd_opens, ledger.render_opens, ledger.processes, ledger.bound_vms];
+    let numbers = [
+        ledger.kfd_opens,
+        ledger.render_opens,
+        ledger.processes,
+        ledger.bound_vms,
+        ledger.buffers,
+        ledger.mappings,
+        ledger.events,
+    ];
     // SAFETY: the caller vouches for the room.
-    unsafe { counts.cast::<[u64; 4]>().write_unaligned(numbers) };
+    unsafe { counts.cast::<[u64; 7]>().write_unaligned(numbers) };
     0
 }
 

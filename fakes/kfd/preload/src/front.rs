@@ -9,16 +9,22 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use rocdxg_fake_gpu::{Machine, machine, user};
-use rocdxg_fake_kfd::{Answer, Caller, Config, Descriptor, Errno, FileId, Kernel, Ledger, Mode, PAGE, Pages, Tree};
+use rocdxg_fake_kfd::{
+    Answer, Caller, Config, Descriptor, Errno, FileId, Kernel, Ledger, Mode, Pages, Reply, Tree, Wait, pinnable,
+};
 
 use crate::hooks::real;
 use crate::paths::Path;
 
 /// Name of the memory files, as `/proc/self/fd` shows it.
 const NODE: &CStr = c"rocdxg-fake-device";
+
+/// Name of the memory behind mappings.
+const PAGES: &CStr = c"rocdxg-fake-pages";
 
 /// Which node a file is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,27 +62,53 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
+/// While it lives, this thread is inside.
+struct Inside;
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(false);
+    }
+}
+
 /// The driver, locked.
-pub(crate) struct Guard(MutexGuard<'static, Front>);
+pub(crate) struct Guard {
+    lock: MutexGuard<'static, Front>,
+    inside: Inside,
+}
 
 impl Deref for Guard {
     type Target = Front;
 
     fn deref(&self) -> &Front {
-        &self.0
+        &self.lock
     }
 }
 
 impl DerefMut for Guard {
     fn deref_mut(&mut self) -> &mut Front {
-        &mut self.0
+        &mut self.lock
     }
 }
 
-impl Drop for Guard {
-    fn drop(&mut self) {
-        INSIDE.set(false);
-    }
+/// Some ioctl was made: waits look whether they are over.
+static CHANGED: Condvar = Condvar::new();
+
+/// Wakes all waits.
+pub(crate) fn changed() {
+    CHANGED.notify_all();
+}
+
+/// Lets go of the driver until a call was made, or until the deadline.
+pub(crate) fn sleep(guard: Guard, deadline: Option<Instant>) -> Guard {
+    let Guard { lock, inside } = guard;
+    drop(inside);
+    let lock = match deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())) {
+        Some(time) => CHANGED.wait_timeout(lock, time).unwrap_or_else(PoisonError::into_inner).0,
+        None => CHANGED.wait(lock).unwrap_or_else(PoisonError::into_inner),
+    };
+    INSIDE.set(true);
+    Guard { lock, inside: Inside }
 }
 
 /// Locks the driver that `find` gives; `None` inside of the fake itself.
@@ -84,9 +116,8 @@ fn enter(find: impl FnOnce() -> Option<&'static Mutex<Front>>) -> Option<Guard> 
     if INSIDE.replace(true) {
         return None;
     }
-    let guard = find().map(|front| Guard(front.lock().unwrap_or_else(PoisonError::into_inner)));
-    INSIDE.set(guard.is_some());
-    guard
+    let inside = Inside;
+    find().map(|front| Guard { lock: front.lock().unwrap_or_else(PoisonError::into_inner), inside })
 }
 
 /// The driver, set up at the first call; `None` when the environment is nonsense.
@@ -263,24 +294,52 @@ impl Front {
     }
 
     /// An ioctl on one of our files.
-    pub(crate) fn ioctl(&mut self, file: FileId, request: u32, argument: u64) -> Answer {
+    pub(crate) fn ioctl(&mut self, file: FileId, request: u32, argument: u64) -> Reply {
         let Self { kernel, files, .. } = self;
-        kernel.ioctl(&Own { files }, file, request, argument)
+        let reply = kernel.ioctl(&Own { files }, file, request, argument);
+        // Mappings keep the memory of a buffer that is gone; its descriptor is ours to close.
+        self.pages.retain(|(_, pages), fd| {
+            let lives = self.kernel.page_bytes(*pages).is_some();
+            if !lives {
+                // SAFETY: made in `mmap`, and dropped from the table here.
+                unsafe { libc::close(*fd) };
+            }
+            lives
+        });
+        for fill in self.kernel.take_fills() {
+            // Without memory for the slots the client finds zeros: not signalled either.
+            let Ok(fd) = self.backing(fill.pages) else { continue };
+            let ones = vec![0xff_u8; fill.bytes as usize];
+            // SAFETY: `ones` has that length, and the descriptor is ours.
+            unsafe { libc::pwrite(fd, ones.as_ptr().cast(), ones.len(), fill.offset as libc::off_t) };
+        }
+        reply
     }
 
     /// The descriptor of the memory that a mapping of one of our files shows.
-    pub(crate) fn mmap(&mut self, file: FileId, length: u64, offset: u64) -> Answer<c_int> {
+    ///
+    /// The flag tells whether a fork child inherits it.
+    pub(crate) fn mmap(&mut self, file: FileId, range: (u64, u64), private: bool) -> Answer<(c_int, bool)> {
         let Self { kernel, files, .. } = self;
-        let pages = kernel.mmap(&Own { files }, file, length, offset)?;
+        let pages = kernel.mmap(&Own { files }, file, range, private)?;
+        let fd = self.backing(pages)?;
+        Ok((fd, matches!(pages, Pages::Buffer(_))))
+    }
+
+    /// A look after a wait that sleeps.
+    pub(crate) fn resume(&mut self, wait: &Wait) -> Option<Answer> {
+        let Self { kernel, files, .. } = self;
+        kernel.resume(&Own { files }, wait)
+    }
+
+    /// The descriptor of the memory behind pages, made when it is first asked for.
+    fn backing(&mut self, pages: Pages) -> Answer<c_int> {
         if let Some(fd) = self.pages.get(&(own_pid(), pages)) {
             return Ok(*fd);
         }
-        let bytes = match pages {
-            Pages::Doorbells(gpu) => self.kernel.doorbell_bytes(gpu),
-            Pages::Registers(_) => PAGE,
-        };
+        let bytes = self.kernel.page_bytes(pages).ok_or(Errno::EINVAL)?;
         // SAFETY: a C string; makes a descriptor of its own.
-        let fd = unsafe { libc::memfd_create(c"rocdxg-fake-pages".as_ptr(), libc::MFD_CLOEXEC) };
+        let fd = unsafe { libc::memfd_create(PAGES.as_ptr(), libc::MFD_CLOEXEC) };
         // SAFETY: our descriptor, or -1, which is refused.
         if unsafe { libc::ftruncate(fd, bytes as libc::off_t) } != 0 {
             return Err(Errno::ENOMEM);
@@ -368,6 +427,11 @@ impl Caller for Own<'_> {
         unsafe { user::copy(address as *mut c_void, bytes.as_ptr().cast(), bytes.len()) }
     }
 
+    fn pin(&self, address: u64, bytes: u64) -> Answer {
+        let maps = std::fs::read_to_string("/proc/self/maps").map_err(|_| Errno::ENOMEM)?;
+        pinnable(&maps, address, bytes, &["/memfd:rocdxg-fake-"])
+    }
+
     fn descriptor(&self, fd: i32) -> Descriptor {
         match inode(fd) {
             None => Descriptor::Closed,
@@ -380,10 +444,10 @@ impl Caller for Own<'_> {
 extern "C" fn at_end() {
     // A thread that was stopped inside a call keeps the lock for ever; leaving must not wait for it.
     if let Some(Some(front)) = FRONT.get()
-        && let Ok(front) = front.try_lock()
+        && let Ok(lock) = front.try_lock()
     {
         INSIDE.set(true);
-        Guard(front).finish();
+        Guard { lock, inside: Inside }.finish();
     }
 }
 

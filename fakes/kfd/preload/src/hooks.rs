@@ -8,7 +8,7 @@ use core::ffi::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CString;
 
 use libc::{DIR, FILE, mode_t, off_t, size_t};
-use rocdxg_fake_kfd::{Answer, Errno};
+use rocdxg_fake_kfd::{Answer, Errno, Reply};
 
 use crate::front::{self, Node, front};
 use crate::next::set_errno;
@@ -277,7 +277,17 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_voi
     if let Some(mut front) = front::existing()
         && let Some((file, _)) = front.file(fd)
     {
-        return answer(front.ioctl(file, request as u32, argument as u64));
+        let reply = front.ioctl(file, request as u32, argument as u64);
+        front::changed();
+        return match reply {
+            Reply::Done(done) => answer(done),
+            Reply::Asleep(wait) => loop {
+                if let Some(done) = front.resume(&wait) {
+                    break answer(done);
+                }
+                front = front::sleep(front, wait.deadline);
+            },
+        };
     }
     if matches!((request >> 8) as u8, b'K' | b'd') && front::is_orphan(fd) {
         return refuse(Errno::EBADF);
@@ -304,8 +314,9 @@ pub unsafe extern "C" fn mmap(
         && let Some(mut front) = front::existing()
         && let Some((file, _)) = front.file(fd)
     {
-        let pages = match front.mmap(file, length as u64, offset as u64) {
-            Ok(pages) => pages,
+        let private = flags & libc::MAP_TYPE == libc::MAP_PRIVATE && access != libc::PROT_NONE;
+        let (pages, inherited) = match front.mmap(file, (length as u64, offset as u64), private) {
+            Ok(found) => found,
             Err(errno) => {
                 set_errno(errno.0);
                 return libc::MAP_FAILED;
@@ -316,9 +327,10 @@ pub unsafe extern "C" fn mmap(
         // SAFETY: pages of ours at a place of the client's choice.
         let mapped = unsafe { real::mmap(at, length, access, flags, pages, 0) };
         if mapped != libc::MAP_FAILED {
-            for advice in [libc::MADV_DONTFORK, libc::MADV_DONTDUMP] {
+            let advices = [libc::MADV_DONTDUMP, libc::MADV_DONTFORK];
+            for advice in &advices[..if inherited { 1 } else { 2 }] {
                 // SAFETY: the mapping that was just made.
-                unsafe { libc::madvise(mapped, length, advice) };
+                unsafe { libc::madvise(mapped, length, *advice) };
             }
         }
         return mapped;

@@ -40,9 +40,9 @@ fn rule_3_a_foreign_process_is_ebadf_before_any_argument_is_looked_at() {
     let (_, kfd, _) = opened(&mut kernel);
     let child = Client::new(200);
     for request in [GET_VERSION, ACQUIRE_VM, 0x4008_4b0d, 0xc038_4b22] {
-        assert_eq!(kernel.ioctl(&child, kfd, request, 0), refused(E::EBADF));
+        assert_eq!(child.call_at(&mut kernel, kfd, request, 0), refused(E::EBADF));
     }
-    assert_eq!(kernel.ioctl(&child, kfd, 0x8008_4bff, 0), refused(E::ENOTTY), "the number is looked up first");
+    assert_eq!(child.call_at(&mut kernel, kfd, 0x8008_4bff, 0), refused(E::ENOTTY), "the number is looked up first");
 }
 
 #[test]
@@ -60,8 +60,8 @@ fn rule_4_a_shorter_argument_is_filled_with_zeros_and_a_longer_one_is_cut() {
 fn rule_4_a_bad_pointer_is_efault() {
     let mut kernel = kernel("gfx1100");
     let (client, kfd, _) = opened(&mut kernel);
-    assert_eq!(kernel.ioctl(&client, kfd, GET_VERSION, 8), refused(E::EFAULT));
-    assert_eq!(kernel.ioctl(&client, kfd, ACQUIRE_VM, 8), refused(E::EFAULT));
+    assert_eq!(client.call_at(&mut kernel, kfd, GET_VERSION, 8), refused(E::EFAULT));
+    assert_eq!(client.call_at(&mut kernel, kfd, ACQUIRE_VM, 8), refused(E::EFAULT));
     violations_are(&kernel, &["GET_VERSION: cannot write", "ACQUIRE_VM: cannot read"]);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rocdxg_fake_gpu::{Machine, user};
-use rocdxg_fake_kfd::{Answer, Caller, Config, Descriptor, Errno, FileId, Kernel, Mode};
+use rocdxg_fake_kfd::{Answer, Caller, Config, Descriptor, Errno, FileId, Kernel, Mode, Reply};
 
 pub use rocdxg_fake_kfd::Errno as E;
 
@@ -59,6 +59,11 @@ impl Caller for Client {
         unsafe { user::copy(address as *mut _, bytes.as_ptr().cast(), bytes.len()) }
     }
 
+    fn pin(&self, address: u64, bytes: u64) -> Answer {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        rocdxg_fake_kfd::pinnable(&maps, address, bytes, &[])
+    }
+
     fn descriptor(&self, fd: i32) -> Descriptor {
         self.fds.get(&fd).copied().unwrap_or(Descriptor::Closed)
     }
@@ -78,7 +83,15 @@ impl Client {
     /// Makes a call with 32-bit words as its argument; the words are what the call left in them.
     pub fn call(&self, kernel: &mut Kernel, file: FileId, request: u32, words: &mut [u32]) -> Answer {
         assert!(size_of_val(words) >= (request >> 16 & 0x3fff) as usize);
-        kernel.ioctl(self, file, request, words.as_mut_ptr() as u64)
+        self.call_at(kernel, file, request, words.as_mut_ptr() as u64)
+    }
+
+    /// Makes a call that does not sleep, with an argument anywhere.
+    pub fn call_at(&self, kernel: &mut Kernel, file: FileId, request: u32, argument: u64) -> Answer {
+        match kernel.ioctl(self, file, request, argument) {
+            Reply::Done(answer) => answer,
+            Reply::Asleep(wait) => panic!("{wait:?}"),
+        }
     }
 
     pub fn acquire_vm(&self, kernel: &mut Kernel, kfd: FileId, fd: i32, gpu_id: u32) -> Answer {

@@ -4,9 +4,11 @@
 
 mod apertures;
 mod dispatch;
+mod events;
 mod failures;
 mod kit;
 mod maps;
+mod memory;
 mod processes;
 mod render;
 mod small;
