@@ -64,6 +64,40 @@ fn a_device_file_that_cannot_be_opened_is_named_with_its_reason() {
 }
 
 #[test]
+fn a_privileged_program_does_not_follow_variables_that_name_files() {
+    let machine = Machine::named("gfx1100");
+    let shims = ["deny", "privileged"].map(|name| machine.root().join(name).with_extension("so"));
+    for (shim, name) in shims.iter().zip(["deny", "privileged"]) {
+        shared_object(name, shim);
+    }
+    let [deny, both] = [&shims[..1], &shims].map(|shims| {
+        shims.iter().map(|shim| shim.to_str().expect("paths here are text")).collect::<Vec<_>>().join(":")
+    });
+    let root = machine.root();
+    let log_of = |preload: &str| {
+        let denied = libc::EACCES.to_string();
+        let provider = root.join("provider.so");
+        let variables = [
+            ("LD_PRELOAD", preload),
+            ("DENY_ERRNO", &denied),
+            ("ROCDXG_PLATFORM", "dxg"),
+            ("ROCDXG_KMD_PROVIDER", provider.to_str().expect("paths here are text")),
+            ("HSAKMT_DEBUG_LEVEL", "4"),
+        ];
+        let (out, log) = open_once(&machine, &variables, &[]);
+        assert_eq!(out, [NOT_OPENED; 2]);
+        log.join("\n")
+    };
+    let (plain, privileged) = (log_of(&deny), log_of(&both));
+    let root = root.to_str().expect("paths here are text");
+    assert!(plain.contains(root) && !plain.contains("ignored"), "{plain}");
+    assert!(!privileged.contains(root) && privileged.contains(" /dev/dxg: Permission denied"), "{privileged}");
+    for name in ["ROCDXG_ROOT", "ROCDXG_KMD_PROVIDER"] {
+        assert!(privileged.contains(&format!("{name} is ignored")), "{name}: {privileged}");
+    }
+}
+
+#[test]
 fn a_missing_device_file_can_appear_later() {
     let machine = Machine::named("gfx1100");
     let (there, aside) = (machine.root().join("dev/dxg"), machine.root().join("aside"));
