@@ -117,24 +117,13 @@ macro_rules! caller_exports {
                 )
             }
 
-            $(#[$doc])*
-            ///
-            /// # Safety
-            /// Each pointer is NULL or valid for what its type and the count beside it say, as C requires.
-            #[allow(non_snake_case)]
             #[cfg(not(target_arch = "x86_64"))]
-            #[unsafe(no_mangle)]
-            #[inline(never)]
-            pub unsafe extern "C" fn $name($($arg: $type),*) -> $crate::abi::HSAKMT_STATUS {
-                // SAFETY: as in `exports!`.
-                unsafe {
-                    core::arch::asm!(
-                        concat!(".symver ", stringify!($name), ", ", stringify!($name), "@@HSAKMT_1"),
-                        options(nomem, nostack, preserves_flags)
-                    )
-                };
-                let $caller = $crate::ffi::Caller(None);
-                $crate::ffi::barrier(stringify!($name), || $crate::ffi::exports!(@run $body))
+            $crate::ffi::exports! {
+                $(#[$doc])*
+                fn $name($($arg: $type),*) {
+                    let $caller = $crate::ffi::Caller(None);
+                    $body
+                }
             }
         )*
     };
