@@ -4,7 +4,7 @@
 //! The map, with the arrows that calls may follow:
 //!
 //! ```text
-//! ffi -> process -> topology -> platform -> {dxg, kfd}        everyone -> abi, asic
+//! ffi -> process -> {memory, events} -> topology -> platform -> {dxg, kfd}        everyone -> abi, asic
 //! ```
 //!
 //! * [`ffi`]: the exported C functions.
@@ -12,11 +12,15 @@
 //! * [`abi`]: the C contract as types.
 //! * [`asic`]: what is known of each GPU model.
 //! * [`platform`]: the seam to a kernel driver, and the drivers behind it.
+//! * [`memory`]: what is allocated and registered, what a pointer is.
+//! * [`events`]: event objects and waits.
 //! * [`topology`]: the snapshot of nodes, banks, caches and links.
 
 pub mod abi;
 pub mod asic;
+pub mod events;
 pub mod ffi;
+pub mod memory;
 pub mod platform;
 pub mod process;
 pub mod topology;

@@ -1,31 +1,45 @@
-//! Both libraries on the software KFD: bare metal as far as opening and the topology go.
+//! The library on the software KFD: opening, the topology, memory and events.
 
 #[path = "common/wsl.rs"]
 mod wsl;
 
 use wsl::Machine;
 
-/// Runs `kfd_device` with the library linked and the software KFD preloaded.
-fn run(machine: &str, gpus: &str, kernel: &str) {
+/// Runs a C program with the library linked and the software KFD preloaded.
+fn run(program: &str, machine: &str, gpus: &str, kernel: &str) {
     let folder = Machine::named(machine);
     let preload = wsl::built("libfake_kfd.so");
-    let mut command = folder.command(folder.compile("kfd_device"));
+    let mut command = folder.command(folder.compile(program));
     command.arg(gpus).env_remove("ROCDXG_ROOT").env("LD_PRELOAD", preload).env("ROCDXG_FAKE_KERNEL", kernel);
     let output = command.output().expect("the program starts");
     let log = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{machine}, kernel {kernel}: {}\n{log}", output.status);
+    assert!(output.status.success(), "{program} on {machine}, kernel {kernel}: {}\n{log}", output.status);
 }
 
 #[test]
 fn gpus_are_bound_once_and_survive_every_failure() {
     for (machine, gpus) in [("gfx1100", "1"), ("two-gfx1100", "2"), ("eight-gfx1100", "8")] {
-        run(machine, gpus, "6.12");
+        run("kfd_device", machine, gpus, "6.12");
     }
 }
 
 #[test]
 fn every_kernel_will_do() {
     for kernel in ["6.1", "6.12", "7.2"] {
-        run("dgpu-apu", "2", kernel);
+        run("kfd_device", "dgpu-apu", "2", kernel);
+    }
+}
+
+#[test]
+fn memory_and_events_do_what_they_say_and_lose_nothing() {
+    for (machine, gpus) in [("gfx1100", "1"), ("two-gfx1100", "2"), ("eight-gfx1100", "8")] {
+        run("kfd_memory", machine, gpus, "7.2");
+    }
+}
+
+#[test]
+fn memory_and_events_are_the_same_on_every_kernel() {
+    for kernel in ["6.1", "6.12"] {
+        run("kfd_memory", "two-gfx1100", "2", kernel);
     }
 }

@@ -34,6 +34,21 @@ structs! {
     }
     kfd_ioctl_get_process_apertures_new_args { kfd_process_device_apertures_ptr, num_of_nodes, pad }
     kfd_ioctl_acquire_vm_args { drm_fd, gpu_id }
+    kfd_ioctl_get_clock_counters_args { gpu_clock_counter, cpu_clock_counter, system_clock_counter, system_clock_freq, gpu_id, pad }
+    kfd_ioctl_create_event_args { event_page_offset, event_trigger_data, event_type, auto_reset, node_id, event_id, event_slot_index }
+    kfd_ioctl_destroy_event_args { event_id, pad }
+    kfd_ioctl_set_event_args { event_id, pad }
+    kfd_event_data { data, kfd_event_data_ext, event_id, pad }
+    kfd_ioctl_wait_events_args { events_ptr, num_events, wait_for_all, timeout, wait_result }
+    kfd_ioctl_set_scratch_backing_va_args { va_addr, gpu_id, pad }
+    kfd_ioctl_get_tile_config_args { tile_config_ptr, macro_tile_config_ptr, num_tile_configs, num_macro_tile_configs, gpu_id, gb_addr_config, num_banks, num_ranks }
+    kfd_ioctl_set_trap_handler_args { tba_addr, tma_addr, gpu_id, pad }
+    kfd_ioctl_alloc_memory_of_gpu_args { va_addr, size, handle, mmap_offset, gpu_id, flags }
+    kfd_ioctl_free_memory_of_gpu_args { handle }
+    kfd_ioctl_map_memory_to_gpu_args { handle, device_ids_array_ptr, n_devices, n_success }
+    kfd_ioctl_set_xnack_mode_args { xnack_enabled }
+    kfd_ioctl_get_available_memory_args { available, gpu_id, pad }
+    kfd_ioctl_runtime_enable_args { r_debug, mode_mask, capabilities_mask }
 }
 
 fn measured() -> Value {
@@ -51,8 +66,10 @@ fn every_structure_has_the_measured_layout() {
         let expected = &json["structs"][name];
         assert_eq!(expected["size"], size, "{name}");
         let listed = expected["fields"].as_array().expect("a list");
-        let listed: Vec<_> =
-            listed.iter().map(|f| (f["name"].as_str().unwrap_or(""), f["offset"].clone(), f["size"].clone())).collect();
+        let listed: Vec<_> = listed
+            .iter()
+            .map(|f| (f["name"].as_str().unwrap_or("data"), f["offset"].clone(), f["size"].clone()))
+            .collect();
         let ours: Vec<_> = fields.into_iter().map(|(name, offset, size)| (name, offset.into(), size.into())).collect();
         assert_eq!(listed, ours, "{name}");
     }
@@ -70,9 +87,10 @@ fn every_request_and_constant_has_the_measured_value() {
             continue;
         };
         let digits = value.trim_end_matches(';').replace('_', "");
-        let value = match digits.strip_prefix("0x") {
-            Some(hex) => u64::from_str_radix(hex, 16),
-            None => digits.parse(),
+        let value = match (digits.strip_prefix("0x"), digits.strip_prefix("1 << ")) {
+            (Some(hex), _) => u64::from_str_radix(hex, 16),
+            (_, Some(bit)) => bit.parse::<u32>().map(|bit| 1 << bit),
+            _ => digits.parse(),
         };
         let request = &json["requests"][format!("AMDKFD_IOC_{name}")]["request"];
         let expected = match request.as_str() {
@@ -83,5 +101,5 @@ fn every_request_and_constant_has_the_measured_value() {
         assert!(expected.is_some(), "{name} was not measured");
         compared += 1;
     }
-    assert_eq!(compared, 7);
+    assert_eq!(compared, 44);
 }

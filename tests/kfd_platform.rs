@@ -30,6 +30,7 @@ struct Said {
 
 const SET_MEMORY_POLICY: u32 = 0x04;
 const ACQUIRE_VM: u32 = 0x15;
+const ALLOC_MEMORY: u32 = 0x16;
 
 impl Bare {
     /// Both devices are there.
@@ -91,7 +92,9 @@ impl Bare {
         // The CPU of this root is not described, and a program may ask for the node behind the last.
         let usual = ["proc/cpuinfo", "no CPU caches", "there is no node"];
         let log = log.into_iter().filter(|line| !usual.iter().any(|text| line.contains(text))).collect();
-        Said { out, log, calls: calls.lines().map(call).collect() }
+        // This kernel has no page of remapped registers, which every GPU is asked for.
+        let calls = calls.lines().map(call).filter(|call| call.0 != ALLOC_MEMORY).collect();
+        Said { out, log, calls }
     }
 }
 
@@ -243,9 +246,9 @@ fn a_gpu_that_the_kernel_refuses_is_skipped_and_named() {
     assert!(said.log.len() == 1 && said.log[0].contains(whom), "the cgroup hides it: {:?}", said.log);
 
     let said = bare.run("turn", &[("SHIM_FAIL", "21 102 12")]);
-    assert_eq!(said.out, ["open 0 acquire 6 nodes 0 release 3 close 0"], "no memory is not the GPU's fault");
+    assert_eq!(said.out, ["open 0 acquire 6 nodes 0 release 0 close 0"], "no memory is not the GPU's fault");
     let said = bare.run("turn", &[("SHIM_FAIL", "20 0 14")]);
-    assert_eq!(said.out, ["open 0 acquire 1 nodes 0 release 3 close 0"]);
+    assert_eq!(said.out, ["open 0 acquire 1 nodes 0 release 0 close 0"]);
 }
 
 #[test]

@@ -36,21 +36,52 @@ fn on_stream(node_id: HSAuint32) -> Result<(), Error> {
     not_supported(NO_STREAM)
 }
 
+/// Tile modes that any chip has at most, many times over.
+const MOST_MODES: HSAuint32 = 1024;
+
 exports! {
     /// Writes the clocks of a node and of the host, read together.
     fn hsaKmtGetClockCounters(NodeId: HSAuint32, Counters: *mut HsaClockCounters) {
         process::require_open()?;
-        given("Counters", Counters)?;
+        // SAFETY: the pointer is the caller's, for one structure.
+        let out = unsafe { Out::new("Counters", Counters) }?;
         node(NodeId)?;
-        not_supported("clock counters are not built yet")
+        out.write(match process::devices()?.get(&NodeId) {
+            Some(device) => device.clock_counters()?,
+            None => process::platform()?.clock_counters()?,
+        });
+        Ok(())
     }
 
     /// Writes how a node lays out surfaces in memory.
     fn hsaKmtGetTileConfig(NodeId: HSAuint32, config: *mut HsaGpuTileConfig) {
         process::require_open()?;
-        given("config", config)?;
-        node(NodeId)?;
-        not_supported("tile modes are not built yet")
+        // SAFETY: the pointer is the caller's, for one structure.
+        let out = unsafe { Out::new("config", config) }?;
+        // SAFETY: as above.
+        let mut given = unsafe { config.read_unaligned() };
+        let device = process::device(NodeId).or_else(|error| node(NodeId).and(Err(error)))?;
+        let room = |count: HSAuint32, array: *mut HSAuint32| if array.is_null() { 0 } else { count.min(MOST_MODES) };
+        let mut tiles = vec![0; room(given.NumTileConfigs, given.TileConfig) as usize];
+        let mut macro_tiles = vec![0; room(given.NumMacroTileConfigs, given.MacroTileConfig) as usize];
+        let found = device.tile_config(&mut tiles, &mut macro_tiles)?;
+        let arrays = [
+            (given.TileConfig, &tiles, found.tiles, "TileConfig"),
+            (given.MacroTileConfig, &macro_tiles, found.macro_tiles, "MacroTileConfig"),
+        ];
+        for (array, modes, count, name) in arrays {
+            for (index, mode) in modes.iter().take(count as usize).enumerate() {
+                // SAFETY: there is room for as many modes as the caller said, which `modes` has at most.
+                unsafe { Out::new(name, array)?.write_at(index, *mode) };
+            }
+        }
+        given.NumTileConfigs = found.tiles;
+        given.NumMacroTileConfigs = found.macro_tiles;
+        given.GbAddrConfig = found.gb_addr_config;
+        given.NumBanks = found.banks;
+        given.NumRanks = found.ranks;
+        out.write(given);
+        Ok(())
     }
 
     /// Writes where the list of a node's counters is; `*CounterProperties` is NULL after a failure.

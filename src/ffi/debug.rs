@@ -40,21 +40,21 @@ exports! {
     /// Registers the runtime with the debugger interface of the driver.
     fn hsaKmtRuntimeEnable(rDebug: *mut c_void, setupTtmp: bool) {
         require_debug_support()?;
-        Err(Error::NotSupported("registering a runtime with the debugger of this driver"))
+        process::enable_runtime(rDebug.expose_provenance() as u64, setupTtmp)
     }
 
-    /// Takes back what `hsaKmtRuntimeEnable` did. Since that cannot have succeeded here there is nothing to take back,
-    /// and it is SUCCESS also in a fork child that has not opened the device.
+    /// Takes back what `hsaKmtRuntimeEnable` did. Where that has not succeeded there is nothing to take back, and it is
+    /// SUCCESS also in a fork child that has not opened the device.
     fn hsaKmtRuntimeDisable() {
-        Ok(())
+        process::disable_runtime()
     }
 
-    /// Writes the mask of runtime capabilities, which is 0 on WSL.
+    /// Writes the mask of runtime capabilities that `hsaKmtRuntimeEnable` got, 0 before it.
     fn hsaKmtGetRuntimeCapabilities(caps_mask: *mut HSAuint32) {
         process::require_open()?;
         // SAFETY: the pointer is the caller's, for one number.
         let out = unsafe { Out::new("caps_mask", caps_mask) }?;
-        out.write(0);
+        out.write(process::runtime_capabilities());
         Ok(())
     }
 

@@ -1,20 +1,20 @@
-//! Memory: allocation, registration, mapping, what is known of a pointer (dxg.md 3.2 to 3.5, kfd.md 3). Not built: each
-//! call makes its checks and no more.
+//! Memory: allocation, registration, mapping, what is known of a pointer (dxg.md 3.2 to 3.5, kfd.md 3).
 #![allow(unused_variables)]
 
 use std::ffi::c_void;
 
 use super::checks::{argument, array, given, gpu, node, not_implemented, not_supported};
-use super::{Out, exports};
+use super::{Out, exports, read_array};
 use crate::abi::*;
+use crate::memory::Request;
 use crate::process::{self, Error};
 
-const NOT_BUILT: &str = "memory is not built yet";
-
-/// What every way to allocate checks. Only an address that the caller asks for stays in `*address`.
+/// What every way to allocate checks and does. Only an address that the caller asks for stays in `*address` after a
+/// failure.
 fn allocate(
     node_id: HSAuint32,
-    size: HSAuint64,
+    anchor: Option<HSAuint32>,
+    bytes: HSAuint64,
     alignment: HSAuint64,
     flags: HsaMemFlags,
     address: *mut *mut c_void,
@@ -23,36 +23,72 @@ fn allocate(
     // SAFETY: the pointer is the caller's, for one pointer.
     let out = unsafe { Out::new("MemoryAddress", address) }?;
     let set = |bit| flags.get(bit) != 0;
+    let mut wanted = None;
     if !set(HsaMemFlags::FixedAddress) {
         out.write(std::ptr::null_mut());
     } else {
         // SAFETY: as above; the pointer is not NULL.
-        given("*MemoryAddress", unsafe { address.read_unaligned() })?;
+        let fixed = unsafe { address.read_unaligned() };
+        given("*MemoryAddress", fixed)?;
+        wanted = Some(fixed.addr() as u64);
     }
     node(node_id)?;
     argument(alignment == 0 || alignment.is_power_of_two(), "Alignment is no power of two")?;
-    argument(size != 0, "SizeInBytes is 0")?;
+    argument(bytes != 0, "SizeInBytes is 0")?;
     let coherence = [HsaMemFlags::CoarseGrain, HsaMemFlags::Uncached].into_iter().any(set);
     argument(!(set(HsaMemFlags::ExtendedCoherent) && coherence), "ExtendedCoherent excludes CoarseGrain and Uncached")?;
-    not_supported(NOT_BUILT)
+    let request = Request { node: node_id, anchor, bytes, alignment, address: wanted, flags };
+    let scene = process::scene()?;
+    let start = process::with_memory(|memory| Ok(memory.allocate(&scene, &request)?))?;
+    out.write(std::ptr::with_exposed_provenance_mut(start as usize));
+    Ok(())
 }
 
-/// What every way to register and to deregister checks.
-fn on_range(address: *const c_void) -> Result<(), Error> {
+/// What every way to register checks and does.
+fn register(
+    address: *const c_void,
+    bytes: HSAuint64,
+    flags: HsaMemFlags,
+    nodes: Option<&[HSAuint32]>,
+) -> Result<(), Error> {
     process::require_open()?;
     given("MemoryAddress", address)?;
-    not_supported(NOT_BUILT)
+    let range = (address.expose_provenance() as u64, bytes);
+    let scene = process::scene()?;
+    process::with_memory(|memory| Ok(memory.register(&scene, range, flags, nodes)?))
 }
 
-fn map(address: *const c_void, alternate: *const HSAuint64) -> Result<(), Error> {
+fn map(
+    address: *const c_void,
+    bytes: HSAuint64,
+    alternate: *mut HSAuint64,
+    nodes: Option<&[HSAuint32]>,
+) -> Result<(), Error> {
     process::require_open()?;
     if address.is_null() {
         return Err(Error::Unmappable("MemoryAddress"));
     }
-    if alternate.is_null() {
+    // Bare metal has always let callers do without it.
+    if alternate.is_null() && process::platform_name()? != "kfd" {
         return Err(Error::Unmappable("AlternateVAGPU"));
     }
-    not_supported(NOT_BUILT)
+    let scene = process::scene()?;
+    let range = (address.addr() as u64, bytes);
+    let seen = process::with_memory(|memory| Ok(memory.map(&scene, range, nodes)?))?;
+    if !alternate.is_null() {
+        // SAFETY: the pointer is the caller's, for one number, and not NULL.
+        unsafe { Out::new("AlternateVAGPU", alternate) }?.write(seen);
+    }
+    Ok(())
+}
+
+fn unmap(address: *const c_void) -> Result<(), Error> {
+    let platform = process::platform()?;
+    process::with_memory(|memory| Ok(memory.unmap(&*platform, address.addr() as u64)?))
+}
+
+fn plain_coarse() -> HsaMemFlags {
+    HsaMemFlags(0).with(HsaMemFlags::CoarseGrain, 1)
 }
 
 exports! {
@@ -76,7 +112,7 @@ exports! {
         MemFlags: HsaMemFlags,
         MemoryAddress: *mut *mut c_void,
     ) {
-        allocate(PreferredNode, SizeInBytes, 0, MemFlags, MemoryAddress)
+        allocate(PreferredNode, None, SizeInBytes, 0, MemFlags, MemoryAddress)
     }
 
     /// [`hsaKmtAllocMemory`] at an address that is a multiple of `Alignment`, a power of two.
@@ -87,7 +123,7 @@ exports! {
         MemFlags: HsaMemFlags,
         MemoryAddress: *mut *mut c_void,
     ) {
-        allocate(PreferredNode, SizeInBytes, Alignment, MemFlags, MemoryAddress)
+        allocate(PreferredNode, None, SizeInBytes, Alignment, MemFlags, MemoryAddress)
     }
 
     /// [`hsaKmtAllocMemory`] of host memory through the page tables of the GPU node `GttAnchorNode`.
@@ -101,25 +137,29 @@ exports! {
         process::require_open()?;
         given("MemoryAddress", MemoryAddress)?;
         gpu(GttAnchorNode)?;
-        allocate(PreferredNode, SizeInBytes, 0, MemFlags, MemoryAddress)
+        allocate(PreferredNode, Some(GttAnchorNode), SizeInBytes, 0, MemFlags, MemoryAddress)
     }
 
     /// Frees memory that was allocated. `SizeInBytes` is not used.
     fn hsaKmtFreeMemory(MemoryAddress: *mut c_void, SizeInBytes: HSAuint64) {
-        on_range(MemoryAddress)
+        process::require_open()?;
+        given("MemoryAddress", MemoryAddress)?;
+        let platform = process::platform()?;
+        process::with_memory(|memory| Ok(memory.free(&*platform, MemoryAddress.addr() as u64)?))
     }
 
     /// Writes how much memory of a GPU node is free, in bytes.
     fn hsaKmtAvailableMemory(Node: HSAuint32, AvailableBytes: *mut HSAuint64) {
         process::require_open()?;
-        given("AvailableBytes", AvailableBytes)?;
-        gpu(Node)?;
-        not_supported(NOT_BUILT)
+        // SAFETY: the pointer is the caller's, for one number.
+        let out = unsafe { Out::new("AvailableBytes", AvailableBytes) }?;
+        out.write(process::device(Node)?.available_memory()?);
+        Ok(())
     }
 
     /// Lets all GPUs use memory of the process.
     fn hsaKmtRegisterMemory(MemoryAddress: *mut c_void, MemorySizeInBytes: HSAuint64) {
-        on_range(MemoryAddress)
+        register(MemoryAddress, MemorySizeInBytes, plain_coarse(), None)
     }
 
     /// Lets some GPUs use memory of the process.
@@ -131,7 +171,9 @@ exports! {
     ) {
         process::require_open()?;
         array("NodeArray", NodeArray, NumberOfNodes)?;
-        on_range(MemoryAddress)
+        // SAFETY: the array is the caller's, of `NumberOfNodes` numbers.
+        let nodes = unsafe { read_array("NodeArray", NodeArray, NumberOfNodes) }?;
+        register(MemoryAddress, MemorySizeInBytes, plain_coarse(), Some(&nodes))
     }
 
     /// Lets all GPUs use memory of the process, with the coherence that the flags say.
@@ -145,12 +187,15 @@ exports! {
         let set = |bit| MemFlags.get(bit) != 0;
         let both = set(HsaMemFlags::ExtendedCoherent) && set(HsaMemFlags::CoarseGrain);
         argument(!both, "ExtendedCoherent excludes CoarseGrain")?;
-        not_supported(NOT_BUILT)
+        register(MemoryAddress, MemorySizeInBytes, MemFlags, None)
     }
 
     /// Ends what a registration began.
     fn hsaKmtDeregisterMemory(MemoryAddress: *mut c_void) {
-        on_range(MemoryAddress)
+        process::require_open()?;
+        given("MemoryAddress", MemoryAddress)?;
+        let platform = process::platform()?;
+        process::with_memory(|memory| Ok(memory.deregister(&*platform, MemoryAddress.addr() as u64)?))
     }
 
     /// Maps memory for all GPUs that may use it and writes its address there.
@@ -159,7 +204,7 @@ exports! {
         MemorySizeInBytes: HSAuint64,
         AlternateVAGPU: *mut HSAuint64,
     ) {
-        map(MemoryAddress, AlternateVAGPU)
+        map(MemoryAddress, MemorySizeInBytes, AlternateVAGPU, None)
     }
 
     /// Maps memory for the GPUs of `NodeArray` and writes its address there. Up to 7.2 the flags were of another type.
@@ -173,13 +218,15 @@ exports! {
     ) {
         process::require_open()?;
         array("NodeArray", NodeArray, NumberOfNodes)?;
-        map(MemoryAddress, AlternateVAGPU)
+        // SAFETY: the array is the caller's, of `NumberOfNodes` numbers.
+        let nodes = unsafe { read_array("NodeArray", NodeArray, NumberOfNodes) }?;
+        map(MemoryAddress, MemorySizeInBytes, AlternateVAGPU, Some(&nodes))
     }
 
     /// Takes memory away from the GPUs. SUCCESS for NULL: there is nothing to take.
     fn hsaKmtUnmapMemoryToGPU(MemoryAddress: *mut c_void) {
         process::require_open()?;
-        if MemoryAddress.is_null() { Ok(()) } else { not_supported(NOT_BUILT) }
+        if MemoryAddress.is_null() { Ok(()) } else { unmap(MemoryAddress) }
     }
 
     /// Maps a resource of the first graphics drivers. No platform does.
@@ -204,15 +251,41 @@ exports! {
     /// Writes what is known of an address inside an allocation.
     fn hsaKmtQueryPointerInfo(Pointer: *const c_void, PointerInfo: *mut HsaPointerInfo) {
         process::require_open()?;
-        given("PointerInfo", PointerInfo)?;
-        not_supported(NOT_BUILT)
+        // SAFETY: the pointer is the caller's, for one structure.
+        let out = unsafe { Out::new("PointerInfo", PointerInfo) }?;
+        let platform = process::platform()?;
+        let scene = process::scene().ok();
+        let address = Pointer.addr() as u64;
+        let known =
+            process::with_memory(|memory| Ok(memory.pointer_info(&*platform, scene.as_ref(), address)))?;
+        if !matches!(known, Err(crate::memory::Error::Unsupported(_))) {
+            out.write(HsaPointerInfo::ZERO);
+        }
+        let known = known?;
+        let list = |nodes: &'static [HSAuint32]| if nodes.is_empty() { std::ptr::null() } else { nodes.as_ptr() };
+        out.write(HsaPointerInfo {
+            Type: known.kind,
+            Node: known.node,
+            MemFlags: known.flags,
+            CPUAddress: std::ptr::with_exposed_provenance_mut(known.cpu_address as usize),
+            GPUAddress: known.gpu_address,
+            SizeInBytes: known.bytes,
+            NRegisteredNodes: known.registered.len() as HSAuint32,
+            NMappedNodes: known.mapped.len() as HSAuint32,
+            RegisteredNodes: list(known.registered),
+            MappedNodes: list(known.mapped),
+            UserData: std::ptr::with_exposed_provenance_mut(known.user_data),
+        });
+        Ok(())
     }
 
     /// Stores a pointer of the caller with an allocation, for [`hsaKmtQueryPointerInfo`].
     fn hsaKmtSetMemoryUserData(Pointer: *const c_void, UserData: *mut c_void) {
         process::require_open()?;
         given("Pointer", Pointer)?;
-        not_supported(NOT_BUILT)
+        let platform = process::platform()?;
+        let (address, data) = (Pointer.addr() as u64, UserData.expose_provenance());
+        process::with_memory(|memory| Ok(memory.set_user_data(&*platform, address, data)?))
     }
 
     /// Makes the first page of an allocation ordinary memory, for the address sanitizer.

@@ -267,6 +267,22 @@ impl<T: Copy> Out<T> {
     }
 }
 
+/// Elements of an array that a call takes at most: many times what any has a use for.
+const MOST_ELEMENTS: u64 = 1 << 16;
+
+/// A copy of an array of the caller's; no element of it is looked at twice. INVALID_PARAMETER where it is absurdly long.
+///
+/// # Safety
+/// The array is NULL or has `count` elements.
+unsafe fn read_array<T: Copy>(name: &'static str, array: *const T, count: u64) -> Result<Vec<T>, Error> {
+    if count > MOST_ELEMENTS {
+        return Err(Error::Argument(format!("{name} has {count} elements, and {MOST_ELEMENTS} are the most")));
+    }
+    checks::array(name, array, count)?;
+    // SAFETY: the caller promises that the elements exist; C callers of packed structures may not align them.
+    Ok((0..count as usize).map(|index| unsafe { array.add(index).read_unaligned() }).collect())
+}
+
 impl<T> fmt::Debug for Out<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:p}", self.0)

@@ -162,8 +162,9 @@ exports! {
         TrapBufferBaseAddress: *mut c_void,
         TrapBufferSizeInBytes: HSAuint64,
     ) {
-        node(NodeId)?;
-        not_supported("trap handlers are not built yet")
+        let device = process::device(NodeId).or_else(|error| node(NodeId).and(Err(error)))?;
+        device.set_trap_handler(TrapHandlerBaseAddress.addr() as u64, TrapBufferBaseAddress.addr() as u64)?;
+        Ok(())
     }
 
     /// Takes in a semaphore of another driver; `*OutHandle` is 0 after a failure.

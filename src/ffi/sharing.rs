@@ -228,7 +228,8 @@ exports! {
         let out = unsafe { Out::new("DeviceHandle", DeviceHandle) }?;
         out.write(std::ptr::null_mut());
         node(NodeId)?;
-        not_supported("device handles are not built yet")
+        out.write(std::ptr::with_exposed_provenance_mut(process::drm_handle(NodeId)?));
+        Ok(())
     }
 
     /// Writes the device file behind a device of libdrm; `*fd` is -1 after a failure. Works without an open device

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use crate::abi::*;
 use crate::platform::{self, dxg, kfd};
 use crate::process::Error;
-use crate::topology;
+use crate::{events, memory, topology};
 
 /// What a call returns whose body panicked.
 pub const PANIC: HSAKMT_STATUS = HSAKMT_STATUS_ERROR;
@@ -23,6 +23,8 @@ pub fn of(error: &Error) -> HSAKMT_STATUS {
         Error::Busy(_) => HSAKMT_STATUS_UNAVAILABLE,
         Error::Mismatch(_) => HSAKMT_STATUS_DRIVER_MISMATCH,
         Error::TooSmall { .. } => HSAKMT_STATUS_BUFFER_TOO_SMALL,
+        Error::Memory(error) => of_memory(error),
+        Error::Event(error) => of_event(error),
         Error::Handle(_) => HSAKMT_STATUS_INVALID_HANDLE,
         Error::NotSupported(_) => HSAKMT_STATUS_NOT_SUPPORTED,
         Error::NotImplemented(_) => HSAKMT_STATUS_NOT_IMPLEMENTED,
@@ -44,6 +46,33 @@ pub fn errno(status: HSAKMT_STATUS) -> c_int {
     }
 }
 
+fn of_memory(error: &memory::Error) -> HSAKMT_STATUS {
+    match error {
+        memory::Error::Platform(error) => of_platform(error),
+        memory::Error::NoNode(_) => HSAKMT_STATUS_INVALID_NODE_UNIT,
+        memory::Error::Argument(_) | memory::Error::NotMappable(_) => HSAKMT_STATUS_INVALID_PARAMETER,
+        memory::Error::Unsupported(_) => HSAKMT_STATUS_NOT_SUPPORTED,
+        memory::Error::NotImplemented(_) => HSAKMT_STATUS_NOT_IMPLEMENTED,
+        memory::Error::NotRegistered(_) => HSAKMT_STATUS_MEMORY_NOT_REGISTERED,
+        memory::Error::AlreadyRegistered(_) => HSAKMT_STATUS_MEMORY_ALREADY_REGISTERED,
+        memory::Error::IsAllocation(_) => HSAKMT_STATUS_INVALID_HANDLE,
+        memory::Error::Busy { .. } => HSAKMT_STATUS_UNAVAILABLE,
+        memory::Error::NotGpu(_) => HSAKMT_STATUS_INVALID_PARAMETER,
+        memory::Error::Unknown(_) | memory::Error::ForeignNode { .. } => HSAKMT_STATUS_ERROR,
+    }
+}
+
+fn of_event(error: &events::Error) -> HSAKMT_STATUS {
+    match error {
+        events::Error::Platform(error) => of_platform(error),
+        events::Error::Unsupported => HSAKMT_STATUS_NOT_SUPPORTED,
+        events::Error::Unknown(_) => HSAKMT_STATUS_INVALID_HANDLE,
+        events::Error::TimedOut => HSAKMT_STATUS_WAIT_TIMEOUT,
+        events::Error::NoNode(_) => HSAKMT_STATUS_INVALID_NODE_UNIT,
+        events::Error::DriversOwn(_) | events::Error::Destroyed => HSAKMT_STATUS_ERROR,
+    }
+}
+
 fn of_platform(error: &platform::Error) -> HSAKMT_STATUS {
     match error {
         platform::Error::NoPlatform(tried) => {
@@ -56,6 +85,18 @@ fn of_platform(error: &platform::Error) -> HSAKMT_STATUS {
             HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
         }
         platform::Error::Kfd(kfd::Error::Version { .. }) => HSAKMT_STATUS_DRIVER_MISMATCH,
+        platform::Error::Kfd(kfd::Error::NoAddress { .. } | kfd::Error::ScratchTaken) => HSAKMT_STATUS_NO_MEMORY,
+        platform::Error::Kfd(kfd::Error::Range { .. }) => HSAKMT_STATUS_INVALID_PARAMETER,
+        platform::Error::Kfd(kfd::Error::Libdrm(_)) => HSAKMT_STATUS_INVALID_HANDLE,
+        platform::Error::Kfd(kfd::Error::NoSharedSpace) | platform::Error::Unsupported(_) => {
+            HSAKMT_STATUS_NOT_SUPPORTED
+        }
+        platform::Error::Kfd(kfd::Error::Call(error))
+            if error.errno == libc::EBUSY && error.call == "AMDKFD_IOC_RUNTIME_ENABLE" =>
+        {
+            HSAKMT_STATUS_UNAVAILABLE
+        }
+        platform::Error::Kfd(kfd::Error::Busy { .. }) => HSAKMT_STATUS_UNAVAILABLE,
         platform::Error::Kfd(error) if error.errno() == Some(libc::ENOMEM) => HSAKMT_STATUS_NO_MEMORY,
         platform::Error::Dxg(dxg::Error::Call(error)) => of_nt(error.status),
         _ => HSAKMT_STATUS_ERROR,

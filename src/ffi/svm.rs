@@ -1,19 +1,17 @@
-//! Shared virtual memory and retried page faults (kfd.md 3.10). No platform here offers either: each call makes its checks
-//! and no more.
+//! Shared virtual memory and retried page faults (kfd.md 3.10). No platform here offers attributes of ranges: those calls
+//! make their checks and no more.
 #![allow(unused_variables)]
 
 use std::ffi::{c_uint, c_void};
 
 use super::checks::{argument, array, given, not_supported};
-use super::exports;
+use super::{Out, exports};
 use crate::abi::*;
 use crate::process::{self, Error};
 
 const NO_ATTRIBUTES: &str = "attributes of shared virtual memory";
 /// Bytes of the smallest page.
 const PAGE: HSAuint64 = 4096;
-
-const NO_RETRY: &str = "retried page faults of GPUs";
 
 /// The range is one of whole pages, and not empty.
 fn on_range(start: *const c_void, size: HSAuint64, count: c_uint, list: *const HSA_SVM_ATTRIBUTE) -> Result<(), Error> {
@@ -38,14 +36,16 @@ exports! {
 
     /// Lets GPUs retry accesses that fault, or not.
     fn hsaKmtSetXNACKMode(enable: HSAint32) {
-        process::require_open()?;
-        not_supported(NO_RETRY)
+        process::platform()?.retry_faults(Some(enable != 0))?;
+        Ok(())
     }
 
     /// Writes whether GPUs retry accesses that fault. Callers take a failure as "no".
     fn hsaKmtGetXNACKMode(enable: *mut HSAint32) {
         process::require_open()?;
-        given("enable", enable)?;
-        not_supported(NO_RETRY)
+        // SAFETY: the pointer is the caller's, for one number.
+        let out = unsafe { Out::new("enable", enable) }?;
+        out.write(process::platform()?.retry_faults(None)?.into());
+        Ok(())
     }
 }

@@ -9,12 +9,16 @@
 pub mod caller;
 mod choice;
 pub mod dxg;
+pub mod events;
 pub mod file;
 pub mod host;
 pub mod kfd;
+pub mod memory;
 pub(crate) mod name;
 pub(crate) mod notes;
 pub mod os;
+pub mod ranges;
+pub mod span;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -22,7 +26,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use crate::abi::{
-    HSA_ENGINE_ID, HsaCacheProperties, HsaIoLinkProperties, HsaMemoryProperties, HsaNodeProperties,
+    HSA_ENGINE_ID, HsaCacheProperties, HsaClockCounters, HsaIoLinkProperties, HsaMemoryProperties, HsaNodeProperties,
     HsaSystemProperties, HsaVersionInfo,
 };
 
@@ -63,6 +67,38 @@ pub struct Options {
     pub gfx_override_per_node: BTreeMap<u32, GfxVersion>,
     /// `HSA_USE_SVM` is not exactly "0".
     pub use_svm: bool,
+    /// How memory is given out (KFD).
+    pub memory: MemoryOptions,
+}
+
+/// How memory is given out on bare metal (kfd.md 1.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryOptions {
+    /// `HSA_DISABLE_CACHE`: GPUs cache nothing.
+    pub disable_cache: bool,
+    /// `HSA_USERPTR_FOR_PAGED_MEM` is not "0": paged host memory is made of pages of the process.
+    pub user_pages: bool,
+    /// `HSA_ZFB`: local memory is taken from the host.
+    pub zero_frame_buffer: bool,
+    /// `HSA_RESERVE_SVM`: a part of the address space is set aside, also where all of it is shared.
+    pub reserve: bool,
+    /// `HSA_SVM_GUARD_PAGES`: pages around an allocation that nothing else gets.
+    pub guard_pages: u32,
+    /// `HSA_MAX_VA_ALIGN`: large allocations are aligned to at most a page shifted by this.
+    pub most_alignment: u32,
+}
+
+impl Default for MemoryOptions {
+    fn default() -> Self {
+        Self {
+            disable_cache: false,
+            user_pages: true,
+            zero_frame_buffer: false,
+            reserve: false,
+            guard_pages: 1,
+            most_alignment: 9,
+        }
+    }
 }
 
 /// One node, complete: what the getters of the C API hand out.
@@ -96,6 +132,54 @@ pub trait Device: Send + Sync {
 
     /// The platform's own type, for the platform's own rooms.
     fn as_any(&self) -> &(dyn Any + Send + Sync);
+
+    /// What the driver calls it: the same for the same GPU in every snapshot, and never 0.
+    fn id(&self) -> u64;
+
+    /// Its clocks and those of the host.
+    fn clock_counters(&self) -> Result<HsaClockCounters, Error> {
+        Err(Error::Unsupported("clock counters on this driver"))
+    }
+
+    /// How it lays out surfaces: modes are written into the arrays, as many as fit.
+    fn tile_config(&self, tiles: &mut [u32], macro_tiles: &mut [u32]) -> Result<TileConfig, Error> {
+        let _ = (tiles, macro_tiles);
+        Err(Error::Unsupported("tile modes on this driver"))
+    }
+
+    /// Sets its trap handler and the handler's buffer, by GPU addresses.
+    fn set_trap_handler(&self, handler: u64, buffer: u64) -> Result<(), Error> {
+        let _ = (handler, buffer);
+        Err(Error::Unsupported("trap handlers on this driver"))
+    }
+
+    /// Bytes of its memory that are free.
+    fn available_memory(&self) -> Result<u64, Error> {
+        Err(Error::Unsupported("the free memory on this driver"))
+    }
+
+    /// The device of libdrm behind it, as an address.
+    fn drm_handle(&self) -> Result<usize, Error> {
+        Err(Error::Unsupported("device handles of libdrm on this driver"))
+    }
+}
+
+/// The open GPUs of a snapshot, by node.
+pub type Devices = BTreeMap<u32, Arc<dyn Device>>;
+
+/// How a GPU lays out surfaces (`HsaGpuTileConfig`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TileConfig {
+    /// Tile modes written.
+    pub tiles: u32,
+    /// Macro tile modes written.
+    pub macro_tiles: u32,
+    /// Address configuration register.
+    pub gb_addr_config: u32,
+    /// Memory banks.
+    pub banks: u32,
+    /// Memory ranks.
+    pub ranks: u32,
 }
 
 /// What a platform found.
@@ -226,6 +310,43 @@ pub trait Platform: Send + Sync {
     /// Every device file that is open as long as this platform is, and no longer: what a fork child inherits and must
     /// close, beside what is in [`Kept`].
     fn files(&self) -> Vec<Trace>;
+
+    /// Whether its callers release a snapshot that they have not acquired, and take success for granted.
+    fn allows_spare_releases(&self) -> bool {
+        false
+    }
+
+    /// Its memory; `None` when there is none to be had.
+    fn memory(&self) -> Option<&dyn memory::Memory> {
+        None
+    }
+
+    /// Its events; `None` when there are none to be had.
+    fn events(&self) -> Option<&dyn events::Events> {
+        None
+    }
+
+    /// The clocks of the host.
+    fn clock_counters(&self) -> Result<HsaClockCounters, Error> {
+        Err(Error::Unsupported("clock counters on this driver"))
+    }
+
+    /// Sets whether GPUs retry accesses that fault, or only asks; returns what holds now.
+    fn retry_faults(&self, wanted: Option<bool>) -> Result<bool, Error> {
+        let _ = wanted;
+        Err(Error::Unsupported("retried page faults on this driver"))
+    }
+
+    /// Registers this process with debuggers; returns the capabilities. `ttmp`: trap registers are set up.
+    fn enable_runtime(&self, r_debug: u64, ttmp: bool) -> Result<u32, Error> {
+        let _ = (r_debug, ttmp);
+        Err(Error::Unsupported("registering a runtime with the debugger of this driver"))
+    }
+
+    /// Ends what [`Platform::enable_runtime`] began.
+    fn disable_runtime(&self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Why a platform call failed.
@@ -241,6 +362,9 @@ pub enum Error {
     /// A file of the machine could not be read.
     #[error(transparent)]
     Host(#[from] host::Error),
+    /// The platform has no such thing.
+    #[error("not supported: {0}")]
+    Unsupported(&'static str),
     /// No platform can be opened: why not, of each that was tried.
     #[error("{}", joined(.0))]
     NoPlatform(Vec<Error>),

@@ -3,7 +3,7 @@
 use super::log::Level;
 use super::settings::BadOverride;
 use crate::abi::generation::UnknownSize;
-use crate::{platform, topology};
+use crate::{events, memory, platform, topology};
 
 /// Why a call of the API fails.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,12 @@ pub enum Error {
     /// The platform failed.
     #[error(transparent)]
     Platform(#[from] platform::Error),
+    /// A call on memory failed.
+    #[error(transparent)]
+    Memory(#[from] memory::Error),
+    /// A call on events failed.
+    #[error(transparent)]
+    Event(#[from] events::Error),
     /// A pointer that must not be NULL is.
     #[error("{0} is NULL")]
     Null(&'static str),
@@ -93,6 +99,11 @@ impl Error {
             | Self::Platform(_)
             | Self::Mismatch(_) => Level::Error,
             Self::NotSupported(_) | Self::NotImplemented(_) => Level::Info,
+            Self::Memory(memory::Error::Unsupported(_)) | Self::Event(events::Error::Unsupported) => Level::Info,
+            // What a wait is for.
+            Self::Event(events::Error::TimedOut) => Level::Debug,
+            // Callers ask it of every pointer.
+            Self::Memory(memory::Error::Unknown(_)) => Level::Debug,
             _ => Level::Warning,
         }
     }

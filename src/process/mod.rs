@@ -2,7 +2,8 @@
 //!
 //! [`Process`] is the one static of the library. It holds plain numbers and the pointer to the [`Session`], to which
 //! everything else belongs; in a fork child that pointer is dropped unread. This room reads the environment, writes
-//! the log and registers fork handlers. It may call `topology`, `platform` and `abi`.
+//! the log and registers fork handlers. It may call `topology`, `memory`, `events`, `platform`
+//! and `abi`.
 //!
 //! Locks are those of the standard library: each is one futex word, so a fork cannot leave a process-wide table of
 //! parked threads locked. None is held across a kernel call.
@@ -29,10 +30,12 @@ use self::generations::Generations;
 use self::log::Log;
 use crate::abi::generation::Generation;
 use crate::abi::{HsaStructureSizes, HsaSystemProperties, HsaVersionInfo};
+use crate::events;
+use crate::memory::{Memory, Scene};
 use crate::platform::caller::Module;
 use crate::platform::dxg::dxcore::Lookup;
 use crate::platform::os::{Claim, ForkMark};
-use crate::platform::{Device, os};
+use crate::platform::{Device, Devices, Platform, os};
 use crate::topology::Snapshot;
 
 /// The state of the process. See the page of this room.
@@ -215,12 +218,89 @@ pub fn device(node: u32) -> Result<Arc<dyn Device>, Error> {
     Process::current().session().device(node)
 }
 
+/// What the machine is now: the snapshot, and the platform and devices behind it.
+pub fn scene() -> Result<Scene, Error> {
+    let process = Process::current();
+    process.require_open()?;
+    process.session().scene()
+}
+
+/// The open platform.
+pub fn platform() -> Result<Arc<dyn Platform>, Error> {
+    let process = Process::current();
+    process.require_open()?;
+    process.session().platform()
+}
+
+/// Runs `work` on the memory of this process.
+pub fn with_memory<T>(work: impl FnOnce(&Memory) -> Result<T, Error>) -> Result<T, Error> {
+    let process = Process::current();
+    process.require_open()?;
+    work(&process.session().memory)
+}
+
+/// Runs `work` on the events of this process.
+pub fn with_events<T>(work: impl FnOnce(&events::Table) -> Result<T, Error>) -> Result<T, Error> {
+    let process = Process::current();
+    process.require_open()?;
+    work(&process.session().events)
+}
+
+/// The open devices by node; none without a snapshot.
+pub fn devices() -> Result<Arc<Devices>, Error> {
+    let process = Process::current();
+    process.require_open()?;
+    process.session().devices()
+}
+
+/// The device of libdrm behind a GPU node, as an address.
+pub fn drm_handle(node: u32) -> Result<usize, Error> {
+    let session = Process::current().session();
+    let device = session.device(node)?;
+    // It may load the library.
+    Ok(session.loader().load(|| device.drm_handle())?)
+}
+
 /// Number of the device file that is open in this process, if there is one.
 pub fn device_file() -> Option<RawFd> {
     Process::current().session().device_file()
 }
 
-/// Whether every GPU of the live snapshot can be debugged; takes no reference (dxg.md 4.3).
+/// Whether every GPU can be debugged; takes no reference (dxg.md 4.3).
+///
+/// On bare metal runtimes ask before their first snapshot (kfd.md 5.5), so one is taken for the answer.
 pub fn debug_support() -> Result<bool, Error> {
-    Process::current().session().debug_support()
+    let process = Process::current();
+    let session = process.session();
+    if session.snapshot().is_some() || session.platform_name()? != "kfd" {
+        return session.debug_support();
+    }
+    session.acquire(process)?;
+    let answer = session.debug_support();
+    session.release(process)?;
+    answer
+}
+
+/// Registers the runtime of this process with debuggers.
+pub fn enable_runtime(r_debug: u64, ttmp: bool) -> Result<(), Error> {
+    let session = Process::current().session();
+    let capabilities = session.platform()?.enable_runtime(r_debug, ttmp)?;
+    *session.runtime() = Some(capabilities);
+    Ok(())
+}
+
+/// Ends that, where it was done in this process.
+pub fn disable_runtime() -> Result<(), Error> {
+    let session = Process::current().session();
+    let Some(capabilities) = session.runtime().take() else { return Ok(()) };
+    let ended = session.platform().and_then(|platform| Ok(platform.disable_runtime()?));
+    if ended.is_err() {
+        *session.runtime() = Some(capabilities);
+    }
+    ended
+}
+
+/// What registering gave, 0 before it.
+pub fn runtime_capabilities() -> u32 {
+    Process::current().session().runtime().unwrap_or(0)
 }

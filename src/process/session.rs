@@ -1,6 +1,5 @@
 //! The session: the open platform, its devices and the snapshot that all users of the process share.
 
-use std::collections::BTreeMap;
 use std::os::fd::RawFd;
 use std::sync::atomic::AtomicPtr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,8 +11,10 @@ use super::fork::LoaderGate;
 use super::settings::{self, Settings};
 use super::{Error, Level, Process};
 use crate::abi::{HsaSystemProperties, HsaVersionInfo};
+use crate::events;
+use crate::memory::{Memory, Scene};
 use crate::platform::file::Trace;
-use crate::platform::{self, Device, Kept, Platform, Request};
+use crate::platform::{self, Device, Devices, Kept, Platform, Request};
 use crate::topology::{self, Snapshot};
 
 /// What an open did.
@@ -33,6 +34,10 @@ pub struct Session {
     snapshot: ArcSwapOption<Snapshot>,
     loader: LoaderGate,
     failure: Mutex<Option<String>>,
+    pub(super) memory: Memory,
+    pub(super) events: events::Table,
+    /// Capabilities of the runtime, while it is registered with debuggers.
+    runtime: Mutex<Option<u32>>,
     /// The session of the process that this one was forked from; see [`Process`].
     _parent: AtomicPtr<Session>,
 }
@@ -53,7 +58,7 @@ struct Slot {
 struct State {
     settings: Settings,
     platform: Option<Arc<dyn Platform>>,
-    devices: BTreeMap<u32, Arc<dyn Device>>,
+    devices: Arc<Devices>,
     /// What the kernel ties to this process: it outlives the last close, and the next open uses it again. A fork child
     /// abandons it with the session and gets its own.
     kept: Kept,
@@ -154,6 +159,11 @@ impl Session {
     /// The most recent failure of an open or acquire.
     pub(super) fn failure(&self) -> MutexGuard<'_, Option<String>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Capabilities of the registered runtime.
+    pub(super) fn runtime(&self) -> MutexGuard<'_, Option<u32>> {
+        self.runtime.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The gate between forks and the loading of libraries.
@@ -263,7 +273,7 @@ impl Session {
             process.log.line(level, NAME, format_args!("{} is skipped: {}", skipped.what, skipped.reason));
         }
         let system = built.snapshot.system;
-        turn.state.devices = built.devices;
+        turn.state.devices = Arc::new(built.devices);
         self.snapshot.store(Some(Arc::new(built.snapshot)));
         process.snapshots.set_live(1);
         Ok(system)
@@ -273,9 +283,11 @@ impl Session {
         if process.snapshots.give_back() {
             return Ok(());
         }
-        let decided = self.decide(|_| {
+        let decided = self.decide(|state| {
             process.require_open()?;
+            let lenient = state.platform.as_ref().is_some_and(|platform| platform.allows_spare_releases());
             match process.snapshots.live() {
+                0 if lenient => Ok(Some(())),
                 0 => Err(Error::NoReference),
                 1 => Ok(None),
                 references => {
@@ -298,7 +310,9 @@ impl Session {
         process.snapshots.set_live(0);
         self.snapshot.store(None);
         let mut result = Ok(());
-        for device in std::mem::take(&mut state.devices).into_values() {
+        // A call that looks at the list just now lets its devices go when it is done with it.
+        let devices = Arc::try_unwrap(std::mem::take(&mut state.devices)).unwrap_or_default();
+        for device in devices.into_values() {
             // Only this list hands out references, so a count of one cannot rise here.
             if Arc::strong_count(&device) == 1 {
                 result = result.and(device.close());
@@ -328,6 +342,27 @@ impl Session {
             snapshot.as_ref().ok_or(Error::NoSnapshot)?.node(node)?;
             state.devices.get(&node).cloned().ok_or(Error::NotGpu(node))
         })
+    }
+
+    /// The platform, the snapshot and the devices together, as they belong to one another.
+    pub(super) fn scene(&self) -> Result<Scene, Error> {
+        self.look(|state| {
+            Ok(Scene {
+                platform: state.platform.clone().ok_or(Error::NotOpened)?,
+                snapshot: self.snapshot.load_full().ok_or(Error::NoSnapshot)?,
+                devices: Arc::clone(&state.devices),
+            })
+        })
+    }
+
+    /// The open platform.
+    pub(super) fn platform(&self) -> Result<Arc<dyn Platform>, Error> {
+        self.look(|state| state.platform.clone().ok_or(Error::NotOpened))
+    }
+
+    /// The open devices, none without a snapshot.
+    pub(super) fn devices(&self) -> Result<Arc<Devices>, Error> {
+        self.look(|state| Ok(Arc::clone(&state.devices)))
     }
 
     pub(super) fn debug_support(&self) -> Result<bool, Error> {

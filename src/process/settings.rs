@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::log;
 use crate::abi::generation::Generation;
-use crate::platform::{Choice, GfxVersion, Host, Options, os};
+use crate::platform::{Choice, GfxVersion, Host, MemoryOptions, Options, os};
 
 /// What the environment said at the first open (dxg.md 1.4).
 #[derive(Debug, Clone, Default)]
@@ -89,7 +89,31 @@ pub fn snapshot_options(remarks: &mut Vec<String>) -> Result<Options, BadOverrid
         }),
     };
     let use_svm = text("HSA_USE_SVM").as_deref() != Some("0");
-    Ok(Options { admit_unlisted, gfx_override, gfx_override_per_node, use_svm })
+    Ok(Options { admit_unlisted, gfx_override, gfx_override_per_node, use_svm, memory: memory_options(remarks) })
+}
+
+/// How memory is given out (kfd.md 1.6).
+fn memory_options(remarks: &mut Vec<String>) -> MemoryOptions {
+    let on = |name| text(name).is_some_and(|value| value != "0");
+    let mut number = |name: &str, default: u32, most: u32| match text(name) {
+        None => default,
+        Some(value) => match value.trim().parse() {
+            Ok(number) if number <= most => number,
+            _ => {
+                remarks.push(format!("{name}={value:?} is no number from 0 to {most}; taken as {default}"));
+                default
+            }
+        },
+    };
+    let plain = MemoryOptions::default();
+    MemoryOptions {
+        disable_cache: on("HSA_DISABLE_CACHE"),
+        user_pages: text("HSA_USERPTR_FOR_PAGED_MEM").as_deref() != Some("0"),
+        zero_frame_buffer: text("HSA_ZFB").and_then(|value| integer(&value)).is_some_and(|value| value != 0),
+        reserve: on("HSA_RESERVE_SVM"),
+        guard_pages: number("HSA_SVM_GUARD_PAGES", plain.guard_pages, 1 << 20),
+        most_alignment: number("HSA_MAX_VA_ALIGN", plain.most_alignment, 30),
+    }
 }
 
 const GFX_OVERRIDE: &str = "HSA_OVERRIDE_GFX_VERSION";

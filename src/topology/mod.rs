@@ -10,11 +10,10 @@ mod links;
 mod tree;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use self::cpu::Cpus;
 use crate::abi::HsaSystemProperties;
-use crate::platform::{self, Device, Host, Node, Options, Platform, Skipped};
+use crate::platform::{self, Devices, Host, Node, Options, Platform, Skipped};
 
 pub use tree::read_tree;
 
@@ -25,6 +24,8 @@ pub struct Snapshot {
     pub system: HsaSystemProperties,
     /// Every node; the index is the node id of the C API.
     pub nodes: Vec<Node>,
+    /// NUMA node behind each CPU node, where the machine tells it, by node id.
+    pub numa_nodes: BTreeMap<u32, u32>,
     /// Version of the driver behind each GPU, where the platform tells it apart from the kernel interface, by node id.
     pub drivers: BTreeMap<u32, String>,
     /// What was found and is not a node, and why.
@@ -69,7 +70,7 @@ pub struct Built {
     /// The snapshot.
     pub snapshot: Snapshot,
     /// One device per GPU node.
-    pub devices: BTreeMap<u32, Arc<dyn Device>>,
+    pub devices: Devices,
 }
 
 /// Builds a snapshot of what `platform` finds now. On an error nothing stays open.

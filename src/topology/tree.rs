@@ -44,12 +44,14 @@ pub fn read_tree(root: &Path) -> Result<Snapshot, platform::Error> {
 /// Completes nodes that the kernel describes: names and caches of CPUs, and indirect links (kfd.md 2.3, steps 4, 5).
 pub(crate) fn from_kernel(discovery: Discovery, cpus: Option<&Cpus>) -> Snapshot {
     let Discovery { mut system, mut nodes, lacks_indirect_links, skipped, remarks, .. } = discovery;
+    let mut numa_nodes = BTreeMap::new();
     if let Some(cpus) = cpus {
         // The kernel makes one node of each NUMA node that has CPUs, in their order.
-        let with_cores = nodes.iter_mut().filter(|node| node.properties.NumCPUCores != 0);
-        for (position, node) in with_cores.enumerate() {
+        let with_cores = nodes.iter_mut().zip(0..).filter(|(node, _)| node.properties.NumCPUCores != 0);
+        for (position, (node, id)) in with_cores.enumerate() {
             if let Some(numa_node) = cpus.numa_node(node.properties.CComputeIdLo, position) {
                 cpus.describe(node, numa_node);
+                numa_nodes.insert(id, numa_node);
             }
         }
     }
@@ -57,5 +59,5 @@ pub(crate) fn from_kernel(discovery: Discovery, cpus: Option<&Cpus>) -> Snapshot
         links::add_indirect(&mut nodes);
     }
     system.NumNodes = nodes.len() as u32;
-    Snapshot { system, nodes, drivers: BTreeMap::new(), skipped, remarks }
+    Snapshot { system, nodes, numa_nodes, drivers: BTreeMap::new(), skipped, remarks }
 }

@@ -1,4 +1,4 @@
-/* Preloaded: answers the four requests that opening /dev/kfd and reading the topology make, for GPUs 101, 102, ... whose
+/* Preloaded: answers the five requests that opening /dev/kfd and reading the topology make, for GPUs 101, 102, ... whose
  * render nodes are files named renderD128, renderD129, ... Nothing else of a KFD is here: see fakes/kfd for that.
  *
  * SHIM_GPUS: how many; SHIM_VERSION: "1.17"; SHIM_FAIL: "CODE GPU ERRNO", a request (its number, in decimal) that fails,
@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define AMDGPU_INFO 0x40206445ul
 
 enum { GET_VERSION = 0x01, SET_MEMORY_POLICY = 0x04, APERTURES = 0x14, ACQUIRE_VM = 0x15, FIRST_GPU = 101 };
 
@@ -111,6 +113,13 @@ int ioctl(int fd, unsigned long what, ...)
     va_start(list, what);
     void *args = va_arg(list, void *);
     va_end(list);
+    if (what == AMDGPU_INFO) {
+        /* A device of family 145; where the answer goes and its size come first. */
+        const uint64_t *info = args;
+        memset((void *)(uintptr_t)info[0], 0, (uint32_t)info[1]);
+        ((uint32_t *)(uintptr_t)info[0])[4] = 145;
+        return 0;
+    }
     if (((what >> 8) & 0xff) != 'K') {
         int (*next)(int, unsigned long, ...);
         *(void **)&next = dlsym(RTLD_NEXT, "ioctl");

@@ -75,18 +75,19 @@ impl Drop for Held {
 
 /// An adapter with a device and a paging queue on it.
 pub struct DxgDevice {
+    luid: LUID,
     held: Mutex<Option<Held>>,
 }
 
 impl DxgDevice {
     /// Creates the device and its paging queue; on an error all that was made is undone, the adapter closed.
     pub fn open(adapter: Adapter) -> Result<Self, CallError> {
-        let dxcore = Arc::clone(adapter.dxcore());
+        let (dxcore, luid) = (Arc::clone(adapter.dxcore()), adapter.luid);
         let mut held = Held { paging_queue: None, device: None, adapter };
         let device = dxcore.create_device(held.adapter.handle())?;
         held.device = Some(device);
         held.paging_queue = Some(dxcore.create_paging_queue(device)?);
-        Ok(Self { held: Mutex::new(Some(held)) })
+        Ok(Self { luid, held: Mutex::new(Some(held)) })
     }
 }
 
@@ -102,5 +103,9 @@ impl Device for DxgDevice {
 
     fn as_any(&self) -> &(dyn Any + Send + Sync) {
         self
+    }
+
+    fn id(&self) -> u64 {
+        u64::from(self.luid.HighPart.cast_unsigned()) << 32 | u64::from(self.luid.LowPart)
     }
 }

@@ -106,6 +106,196 @@ pub fn set_memory_policy(kfd: BorrowedFd<'_>, mut policy: kfd_ioctl_set_memory_p
     unsafe { perform("AMDKFD_IOC_SET_MEMORY_POLICY", kfd, request::SET_MEMORY_POLICY, &mut policy) }
 }
 
+/// Reads the clocks of a GPU and of the host; 0 for no GPU.
+pub fn get_clock_counters(kfd: BorrowedFd<'_>, gpu_id: u32) -> Result<kfd_ioctl_get_clock_counters_args, CallError> {
+    let mut args = kfd_ioctl_get_clock_counters_args { gpu_id, ..Default::default() };
+    // SAFETY: the structure is that of the request and holds no pointer.
+    unsafe { perform("AMDKFD_IOC_GET_CLOCK_COUNTERS", kfd, request::GET_CLOCK_COUNTERS, &mut args) }?;
+    Ok(args)
+}
+
+/// How a GPU lays out surfaces: the modes are written into the two arrays, as many as fit. The pointers of the answer
+/// mean nothing.
+pub fn get_tile_config(
+    kfd: BorrowedFd<'_>,
+    gpu_id: u32,
+    tiles: &mut [u32],
+    macro_tiles: &mut [u32],
+) -> Result<kfd_ioctl_get_tile_config_args, CallError> {
+    let room = |array: &[u32]| u32::try_from(array.len()).unwrap_or(u32::MAX);
+    let mut args = kfd_ioctl_get_tile_config_args {
+        gpu_id,
+        num_tile_configs: room(tiles),
+        num_macro_tile_configs: room(macro_tiles),
+        tile_config_ptr: tiles.as_mut_ptr().expose_provenance() as u64,
+        macro_tile_config_ptr: macro_tiles.as_mut_ptr().expose_provenance() as u64,
+        ..Default::default()
+    };
+    // SAFETY: the structure is that of the request; the arrays have the room that it says and outlive the call.
+    unsafe { perform("AMDKFD_IOC_GET_TILE_CONFIG", kfd, request::GET_TILE_CONFIG, &mut args) }?;
+    Ok(args)
+}
+
+/// Sets the second-level trap handler of a GPU and its buffer, by GPU addresses.
+pub fn set_trap_handler(kfd: BorrowedFd<'_>, gpu_id: u32, handler: u64, buffer: u64) -> Result<(), CallError> {
+    let mut args =
+        kfd_ioctl_set_trap_handler_args { tba_addr: handler, tma_addr: buffer, gpu_id, ..Default::default() };
+    // SAFETY: the structure is that of the request; its addresses are of the GPU's space and not followed.
+    unsafe { perform("AMDKFD_IOC_SET_TRAP_HANDLER", kfd, request::SET_TRAP_HANDLER, &mut args) }
+}
+
+/// Tells the GPU where scratch memory is, an address in units of 64 KiB.
+pub fn set_scratch_backing_va(kfd: BorrowedFd<'_>, gpu_id: u32, units: u64) -> Result<(), CallError> {
+    let mut args = kfd_ioctl_set_scratch_backing_va_args { va_addr: units, gpu_id, ..Default::default() };
+    // SAFETY: the structure is that of the request; its address is of the GPU's space and not followed.
+    unsafe { perform("AMDKFD_IOC_SET_SCRATCH_BACKING_VA", kfd, request::SET_SCRATCH_BACKING_VA, &mut args) }
+}
+
+/// Sets whether GPUs of this process retry accesses that fault, or with -1 only asks; returns what holds now.
+pub fn set_xnack_mode(kfd: BorrowedFd<'_>, enable: i32) -> Result<i32, CallError> {
+    let mut args = kfd_ioctl_set_xnack_mode_args { xnack_enabled: enable };
+    // SAFETY: the structure is that of the request and holds no pointer.
+    unsafe { perform("AMDKFD_IOC_SET_XNACK_MODE", kfd, request::SET_XNACK_MODE, &mut args) }?;
+    Ok(args.xnack_enabled)
+}
+
+/// Bytes of local memory of a GPU that are free.
+pub fn available_memory(kfd: BorrowedFd<'_>, gpu_id: u32) -> Result<u64, CallError> {
+    let mut args = kfd_ioctl_get_available_memory_args { gpu_id, ..Default::default() };
+    // SAFETY: the structure is that of the request and holds no pointer.
+    unsafe { perform("AMDKFD_IOC_AVAILABLE_MEMORY", kfd, request::AVAILABLE_MEMORY, &mut args) }?;
+    Ok(args.available)
+}
+
+/// Registers the runtime of this process with debuggers, or ends that; returns the capabilities.
+pub fn runtime_enable(kfd: BorrowedFd<'_>, r_debug: u64, mode_mask: u32) -> Result<u32, CallError> {
+    let mut args = kfd_ioctl_runtime_enable_args { r_debug, mode_mask, capabilities_mask: 0 };
+    // SAFETY: the structure is that of the request; the kernel keeps the address for debuggers and does not follow it.
+    unsafe { perform("AMDKFD_IOC_RUNTIME_ENABLE", kfd, request::RUNTIME_ENABLE, &mut args) }?;
+    Ok(args.capabilities_mask)
+}
+
+/// Allocates memory on a GPU: its handle, and the offset by which `mmap` finds it. `user` is the address of the pages
+/// for a buffer of user memory, 0 otherwise.
+pub fn alloc_memory(
+    kfd: BorrowedFd<'_>,
+    gpu_id: u32,
+    (va, bytes): (u64, u64),
+    flags: u32,
+    user: u64,
+) -> Result<(u64, u64), CallError> {
+    let mut args = kfd_ioctl_alloc_memory_of_gpu_args {
+        va_addr: va,
+        size: bytes,
+        mmap_offset: user,
+        gpu_id,
+        flags,
+        ..Default::default()
+    };
+    // SAFETY: the structure is that of the request; the kernel checks that the process has the pages of user memory
+    // and gives the GPU no more access to them than the process itself has.
+    unsafe { perform("AMDKFD_IOC_ALLOC_MEMORY_OF_GPU", kfd, request::ALLOC_MEMORY_OF_GPU, &mut args) }?;
+    Ok((args.handle, args.mmap_offset))
+}
+
+/// Frees what [`alloc_memory`] gave. After a failure it is still there.
+pub fn free_memory(kfd: BorrowedFd<'_>, handle: u64) -> Result<(), CallError> {
+    let mut args = kfd_ioctl_free_memory_of_gpu_args { handle };
+    // SAFETY: the structure is that of the request and holds no pointer.
+    unsafe { perform("AMDKFD_IOC_FREE_MEMORY_OF_GPU", kfd, request::FREE_MEMORY_OF_GPU, &mut args) }
+}
+
+/// Puts a buffer into the address spaces of GPUs. The first number of the result is how many of them have it now.
+pub fn map_memory(kfd: BorrowedFd<'_>, handle: u64, gpu_ids: &[u32]) -> (usize, Result<(), CallError>) {
+    on_gpus("AMDKFD_IOC_MAP_MEMORY_TO_GPU", kfd, request::MAP_MEMORY_TO_GPU, handle, gpu_ids)
+}
+
+/// Takes a buffer out of the address spaces of GPUs. The first number of the result is how many of them lost it.
+pub fn unmap_memory(kfd: BorrowedFd<'_>, handle: u64, gpu_ids: &[u32]) -> (usize, Result<(), CallError>) {
+    on_gpus("AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU", kfd, request::UNMAP_MEMORY_FROM_GPU, handle, gpu_ids)
+}
+
+fn on_gpus(
+    call: &'static str,
+    kfd: BorrowedFd<'_>,
+    request: u32,
+    handle: u64,
+    gpu_ids: &[u32],
+) -> (usize, Result<(), CallError>) {
+    let Ok(n_devices) = u32::try_from(gpu_ids.len()) else {
+        return (0, Err(CallError { call, errno: libc::EINVAL }));
+    };
+    let device_ids_array_ptr = gpu_ids.as_ptr().expose_provenance() as u64;
+    let mut args = kfd_ioctl_map_memory_to_gpu_args { handle, device_ids_array_ptr, n_devices, n_success: 0 };
+    // SAFETY: the structure is that of the request; the list has as many ids as it says, is only read, and outlives
+    // the call. A repeated call goes on behind the entries that are done.
+    let result = unsafe { perform(call, kfd, request, &mut args) };
+    let done = (args.n_success as usize).min(gpu_ids.len());
+    (if result.is_ok() { gpu_ids.len() } else { done }, result)
+}
+
+/// Creates an event. `page` is the handle of the buffer that the slots are to live in, 0 when the kernel has one.
+pub fn create_event(
+    kfd: BorrowedFd<'_>,
+    page: u64,
+    event_type: u32,
+    auto_reset: bool,
+) -> Result<kfd_ioctl_create_event_args, CallError> {
+    let mut args = kfd_ioctl_create_event_args {
+        event_page_offset: page,
+        event_type,
+        auto_reset: auto_reset.into(),
+        ..Default::default()
+    };
+    // SAFETY: the structure is that of the request and holds no pointer.
+    unsafe { perform("AMDKFD_IOC_CREATE_EVENT", kfd, request::CREATE_EVENT, &mut args) }?;
+    Ok(args)
+}
+
+/// Destroys an event; threads that wait for it wake.
+pub fn destroy_event(kfd: BorrowedFd<'_>, event_id: u32) -> Result<(), CallError> {
+    let mut args = kfd_ioctl_destroy_event_args { event_id, pad: 0 };
+    // SAFETY: the structure is that of the request and holds no pointer.
+    unsafe { perform("AMDKFD_IOC_DESTROY_EVENT", kfd, request::DESTROY_EVENT, &mut args) }
+}
+
+/// Signals an event, or takes its signal back.
+pub fn set_event(kfd: BorrowedFd<'_>, event_id: u32, signalled: bool) -> Result<(), CallError> {
+    let mut args = kfd_ioctl_set_event_args { event_id, pad: 0 };
+    let (call, request) = match signalled {
+        true => ("AMDKFD_IOC_SET_EVENT", request::SET_EVENT),
+        false => ("AMDKFD_IOC_RESET_EVENT", request::RESET_EVENT),
+    };
+    // SAFETY: the structure is that of both requests and holds no pointer.
+    unsafe { perform(call, kfd, request, &mut args) }
+}
+
+/// Waits for one of `events`, or for all; returns the result of the wait. `timeout` is in ms, [`u32::MAX`] for ever.
+///
+/// Signals do not end it: the kernel lowers the time that is left whenever one interrupts.
+pub fn wait_events(
+    kfd: BorrowedFd<'_>,
+    events: &mut [kfd_event_data],
+    all: bool,
+    timeout: u32,
+) -> Result<u32, CallError> {
+    const CALL: &str = "AMDKFD_IOC_WAIT_EVENTS";
+    let mut args = kfd_ioctl_wait_events_args {
+        events_ptr: events.as_mut_ptr().expose_provenance() as u64,
+        num_events: u32::try_from(events.len()).map_err(|_| CallError { call: CALL, errno: libc::ENOMEM })?,
+        wait_for_all: all.into(),
+        timeout,
+        wait_result: 0,
+    };
+    loop {
+        // SAFETY: the structure is that of the request; the list has as many entries as it says and outlives the call.
+        match unsafe { perform(CALL, kfd, request::WAIT_EVENTS, &mut args) } {
+            Err(CallError { errno: libc::EINTR, .. }) => {}
+            result => return result.map(|()| args.wait_result),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! What follows from the keys of a GPU node: graphics version, names, register sizes (kfd.md 2.4 "Derived").
 
 use super::super::{GfxVersion, name};
+use super::drm::{Graphics, ProductNames};
 use super::models;
 use super::records::NodeRecord;
 use crate::abi::{HSA_CAPABILITY, HsaNodeProperties};
@@ -38,6 +39,17 @@ pub(super) fn gpu(record: &NodeRecord, gfx: GfxVersion, amd_name: &str) -> HsaNo
     node.AMDName = name::ascii(amd_name);
     node.MarketingName = name::wide(marketing_name(node.DeviceId));
     node
+}
+
+/// Puts in what the graphics driver knows better than the tree: family, whether the GPU is part of a CPU, its clock,
+/// and with its revision its name.
+pub(super) fn graphics(node: &mut HsaNodeProperties, graphics: Graphics, names: &ProductNames) {
+    node.FamilyID = graphics.family;
+    node.Integrated = graphics.integrated.into();
+    node.WallClockKHz = graphics.counter_khz.into();
+    if let Some(product) = names.of(graphics.device_id, graphics.revision) {
+        node.MarketingName = name::wide(product);
+    }
 }
 
 /// `capability` without the SVM API.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use super::super::Host;
+use super::super::{Host, MemoryOptions};
 use super::binding::{Binding, RenderNode};
 use super::calls;
 use super::ioctl::kfd_process_device_apertures;
@@ -23,16 +23,18 @@ pub(super) struct Admitted {
 pub(super) struct Gate<'a> {
     host: &'a Host,
     binding: &'a Binding,
+    no_cache: bool,
     apertures: Vec<kfd_process_device_apertures>,
     /// By `gpu_id`.
     admitted: RefCell<BTreeMap<u32, Admitted>>,
 }
 
 impl<'a> Gate<'a> {
-    /// Asks the kernel which GPUs the process has.
-    pub(super) fn new(host: &'a Host, binding: &'a Binding) -> Result<Self, Error> {
+    /// Asks the kernel which GPUs the process has, and finds the addresses that they share with it.
+    pub(super) fn new(host: &'a Host, binding: &'a Binding, options: &MemoryOptions) -> Result<Self, Error> {
         let apertures = calls::get_process_apertures(binding.kfd().as_fd())?;
-        Ok(Self { host, binding, apertures, admitted: RefCell::default() })
+        binding.share(&apertures, options)?;
+        Ok(Self { host, binding, no_cache: options.disable_cache, apertures, admitted: RefCell::default() })
     }
 
     /// The GPUs that were let through, by `gpu_id`.
@@ -66,7 +68,7 @@ impl Visibility for Gate<'_> {
         let Some(apertures) = self.apertures.iter().find(|entry| entry.gpu_id == gpu.gpu_id) else {
             return hidden("the kernel has given this process no address ranges on it".to_owned());
         };
-        match self.binding.bind(&render, gpu.gpu_id) {
+        match self.binding.bind(&render, gpu.gpu_id, self.no_cache) {
             Ok(()) => {}
             Err(error) if is_shortage(error.errno) => return Err(error.into()),
             Err(error) => return hidden(format!("{} as its VM: {error}", path.display())),

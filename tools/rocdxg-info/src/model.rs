@@ -117,7 +117,7 @@ impl Machine {
 
     /// A machine as its files describe it.
     pub fn from_snapshot(source: Source, snapshot: Snapshot) -> Self {
-        let Snapshot { system, nodes, drivers, skipped, remarks } = snapshot;
+        let Snapshot { system, nodes, drivers, skipped, remarks, numa_nodes: _ } = snapshot;
         Self { source, interface: None, system, nodes, drivers, skipped, remarks }.cleaned()
     }
 

@@ -1,0 +1,101 @@
+//! What an allocation is, from what its caller said (kfd.md 3.3, dxg.md 3.2).
+
+use super::Error;
+use crate::abi::{HSA_PAGE_SIZE_2MB, HSA_PAGE_SIZE_4KB, HSA_PAGE_SIZE_64KB, HsaMemFlags};
+
+/// Where an allocation comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Route {
+    /// The scratch area of a GPU.
+    Scratch,
+    /// Memory of the host, reached by GPUs.
+    Host,
+    /// Memory of a GPU.
+    Device,
+}
+
+/// Bytes of the pages that the flags name.
+fn page_bytes(flags: HsaMemFlags) -> u64 {
+    match flags.get(HsaMemFlags::PageSize) {
+        size if size == HSA_PAGE_SIZE_4KB.0 => 4 << 10,
+        size if size == HSA_PAGE_SIZE_64KB.0 => 64 << 10,
+        size if size == HSA_PAGE_SIZE_2MB.0 => 2 << 20,
+        _ => 1 << 30,
+    }
+}
+
+/// Checks size, alignment and the flags against one another.
+pub(super) fn check(flags: HsaMemFlags, bytes: u64, alignment: u64) -> Result<(), Error> {
+    let page = page_bytes(flags);
+    let set = |field| flags.get(field) != 0;
+    if alignment != 0 && (!alignment.is_power_of_two() || alignment < page) {
+        return Err(Error::Argument("the alignment is no power of two, or less than a page"));
+    }
+    if bytes == 0 || !bytes.is_multiple_of(page) {
+        return Err(Error::Argument("the size is no multiple of the page size"));
+    }
+    if set(HsaMemFlags::ExtendedCoherent) && (set(HsaMemFlags::CoarseGrain) || set(HsaMemFlags::Uncached)) {
+        return Err(Error::Argument("ExtendedCoherent excludes CoarseGrain and Uncached"));
+    }
+    if set(HsaMemFlags::NoAddress) {
+        if set(HsaMemFlags::OnlyAddress) {
+            return Err(Error::Argument("OnlyAddress excludes NoAddress"));
+        }
+        return Err(Error::Unsupported("memory without an address"));
+    }
+    Ok(())
+}
+
+/// Where it comes from.
+pub(super) fn route(flags: HsaMemFlags, is_gpu: bool) -> Route {
+    let set = |field| flags.get(field) != 0;
+    if set(HsaMemFlags::Scratch) {
+        Route::Scratch
+    } else if !is_gpu || !set(HsaMemFlags::NonPaged) || set(HsaMemFlags::GTTAccess) || set(HsaMemFlags::OnlyAddress) {
+        Route::Host
+    } else {
+        Route::Device
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::HSA_PAGE_SIZE_1GB;
+
+    #[test]
+    fn sizes_and_alignments_are_those_of_the_pages() {
+        let plain = HsaMemFlags(0);
+        assert!(check(plain, 4096, 0).is_ok() && check(plain, 8192, 4096).is_ok());
+        for (bytes, alignment) in [(0, 0), (1, 0), (4097, 0), (4096, 3), (4096, 2048)] {
+            assert!(check(plain, bytes, alignment).is_err(), "{bytes} {alignment}");
+        }
+        let pages = [(HSA_PAGE_SIZE_64KB, 64 << 10), (HSA_PAGE_SIZE_2MB, 2 << 20), (HSA_PAGE_SIZE_1GB, 1 << 30)];
+        for (size, bytes) in pages {
+            let flags = plain.with(HsaMemFlags::PageSize, size.0);
+            assert!(check(flags, bytes, bytes).is_ok() && check(flags, bytes / 2, 0).is_err());
+            assert!(check(flags, bytes, bytes / 2).is_err());
+        }
+    }
+
+    #[test]
+    fn what_excludes_each_other_is_refused() {
+        let extended = HsaMemFlags(0).with(HsaMemFlags::ExtendedCoherent, 1);
+        assert!(check(extended, 4096, 0).is_ok());
+        for field in [HsaMemFlags::CoarseGrain, HsaMemFlags::Uncached] {
+            assert!(matches!(check(extended.with(field, 1), 4096, 0), Err(Error::Argument(_))));
+        }
+        let both = HsaMemFlags(0).with(HsaMemFlags::OnlyAddress, 1).with(HsaMemFlags::NoAddress, 1);
+        assert!(matches!(check(both, 4096, 0), Err(Error::Argument(_))));
+    }
+
+    #[test]
+    fn only_unpaged_memory_of_a_gpu_is_its_own() {
+        let unpaged = HsaMemFlags(0).with(HsaMemFlags::NonPaged, 1);
+        assert_eq!((route(unpaged, true), route(unpaged, false)), (Route::Device, Route::Host));
+        assert_eq!(route(HsaMemFlags(0), true), Route::Host);
+        assert_eq!(route(unpaged.with(HsaMemFlags::GTTAccess, 1), true), Route::Host);
+        assert_eq!(route(unpaged.with(HsaMemFlags::OnlyAddress, 1), true), Route::Host);
+        assert_eq!(route(HsaMemFlags(0).with(HsaMemFlags::Scratch, 1), true), Route::Scratch);
+    }
+}

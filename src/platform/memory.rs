@@ -1,0 +1,91 @@
+//! Memory across the seam: what a platform is asked for, and what it gives.
+
+use std::sync::Arc;
+
+use super::{Device, Error};
+use crate::abi::HsaMemFlags;
+
+/// Whose memory it is.
+pub enum Place<'a> {
+    /// Of the host.
+    Host {
+        /// NUMA node to take it from, where it matters.
+        numa_node: Option<u32>,
+        /// The GPU whose driver makes it reachable for GPUs; `None` on a machine without.
+        through: Option<&'a dyn Device>,
+    },
+    /// Of a GPU.
+    Device(&'a dyn Device),
+}
+
+/// An allocation that is wanted; arguments are checked.
+pub struct Wanted<'a> {
+    /// Whose memory.
+    pub place: Place<'a>,
+    /// Bytes, a multiple of the page size.
+    pub bytes: u64,
+    /// The address is a multiple of this; 0 for no wish.
+    pub alignment: u64,
+    /// This address or none.
+    pub address: Option<u64>,
+    /// Everything else that the caller said.
+    pub flags: HsaMemFlags,
+}
+
+/// User memory that is to be made reachable for GPUs.
+pub struct UserMemory<'a> {
+    /// First byte, at any address.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// GPUs see what the CPU writes while a kernel runs.
+    pub coherent: bool,
+    /// And what other GPUs write.
+    pub extended_coherent: bool,
+    /// The GPU whose driver makes it reachable.
+    pub through: &'a dyn Device,
+}
+
+/// A piece of memory that a platform has given. Dropping it frees it as far as the kernel lets it.
+pub trait Buffer: Send + Sync {
+    /// Where GPUs see it: its first byte, and for everything but user memory where the CPU does too.
+    fn address(&self) -> u64;
+
+    /// Where the CPU sees it, NULL as 0 where it cannot.
+    fn cpu_address(&self) -> u64;
+
+    /// Whether it can be mapped for GPUs at all: an address range without memory cannot.
+    fn is_mappable(&self) -> bool;
+
+    /// Lets `devices` use it, those that may already included. All or none of the others on an error.
+    fn map(&self, devices: &[Arc<dyn Device>]) -> Result<(), Error>;
+
+    /// Takes it away from `devices`, which may use it.
+    fn unmap(&self, devices: &[Arc<dyn Device>]) -> Result<(), Error>;
+
+    /// Frees it. After an error everything is as before; after success it is gone.
+    fn free(&self) -> Result<(), Error>;
+
+    /// Scratch areas alone: backs the part of `bytes` at `address` with memory of the GPU, or takes that away.
+    fn back(&self, address: u64, bytes: u64, backed: bool) -> Result<(), Error> {
+        let _ = (address, bytes, backed);
+        Err(Error::Unsupported("parts of this memory"))
+    }
+
+    /// It is a scratch area, whose parts are backed one by one.
+    fn is_scratch(&self) -> bool {
+        false
+    }
+}
+
+/// The memory of a platform.
+pub trait Memory {
+    /// Allocates.
+    fn allocate(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn Buffer>, Error>;
+
+    /// Makes user memory reachable.
+    fn register(&self, user: &UserMemory<'_>) -> Result<Arc<dyn Buffer>, Error>;
+
+    /// There is a GPU with memory of its own: host memory must be registered before GPUs see it.
+    fn needs_registration(&self) -> bool;
+}

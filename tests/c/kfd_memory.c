@@ -1,0 +1,707 @@
+/* Memory and events on the software KFD, which is preloaded. Argument: number of GPUs. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check_only.h"
+#include "hsakmt/hsakmt.h"
+
+#define OK HSAKMT_STATUS_SUCCESS
+#define BAD HSAKMT_STATUS_INVALID_PARAMETER
+#define IS(call, status)                                                                     \
+    do {                                                                                     \
+        int got_ = (int)(call), want_ = (int)(status);                                       \
+        if (got_ != want_) {                                                                 \
+            fprintf(stderr, "%s:%d: pid %d: %s is %d, not %d\n", __FILE__, __LINE__, (int)getpid(), #call, got_, want_); \
+            _exit(1);                                                                        \
+        }                                                                                    \
+    } while (0)
+
+enum { KFD_OPENS, RENDER_OPENS, PROCESSES, VMS, BUFFERS, MAPPINGS, EVENTS, COUNTS };
+
+static uint64_t (*calls)(const char *);
+static uint64_t (*violations)(void);
+static int (*fail)(const char *, uint64_t, int);
+static int (*ledger)(uint64_t[COUNTS]);
+static unsigned gpus;
+static const HSAuint32 GPU = 1;
+/* The CPU reaches all memory of the GPU: only then may it ask for access to a part. */
+static int large_bar;
+
+static uint64_t live(int what)
+{
+    uint64_t counts[COUNTS];
+    CHECK(ledger(counts) == 0);
+    return counts[what];
+}
+
+/* What is alive apart from what lives as long as the process: one page of registers a GPU, and the event page. */
+static uint64_t buffers(void)
+{
+    uint64_t mapped = live(MAPPINGS), all = live(BUFFERS);
+    return all + (mapped << 32);
+}
+
+static HsaMemFlags flags(int unpaged, int host_access)
+{
+    HsaMemFlags flags = { .Value = 0 };
+    flags.ui32.NonPaged = unpaged;
+    flags.ui32.HostAccess = host_access;
+    flags.ui32.PageSize = HSA_PAGE_SIZE_4KB;
+    return flags;
+}
+
+/* Memory of a GPU, for the CPU too where that is possible. */
+static HsaMemFlags local(void)
+{
+    return flags(1, large_bar);
+}
+
+static void *alloc(HSAuint32 node, uint64_t bytes, HsaMemFlags flags)
+{
+    void *at = NULL;
+    IS(hsaKmtAllocMemory(node, bytes, flags, &at), OK);
+    CHECK(at && (uintptr_t)at % 4096 == 0);
+    return at;
+}
+
+static HsaPointerInfo info(const void *at)
+{
+    HsaPointerInfo info;
+    IS(hsaKmtQueryPointerInfo(at, &info), OK);
+    return info;
+}
+
+/* One allocation through its whole life. */
+static void life(HSAuint32 node, HsaMemFlags how, uint64_t bytes, int touch)
+{
+    uint64_t before = buffers();
+    char *at = alloc(node, bytes, how);
+    if (touch) {
+        CHECK(at[0] == 0 && at[bytes - 1] == 0);
+        memset(at, 0x5a, bytes);
+        CHECK(at[bytes / 2] == 0x5a);
+    }
+    HsaPointerInfo known = info(at + bytes - 1);
+    CHECK(known.Type == HSA_POINTER_ALLOCATED && known.Node == node && known.MemFlags.Value == how.Value);
+    CHECK(known.GPUAddress == (uintptr_t)at && known.CPUAddress == at && known.SizeInBytes == bytes);
+    CHECK(known.NMappedNodes == 0 && known.NRegisteredNodes == 0 && !known.UserData);
+    IS(hsaKmtSetMemoryUserData(at, &known), OK);
+    HSAuint64 seen = 0;
+    IS(hsaKmtMapMemoryToGPU(at, bytes, &seen), OK);
+    CHECK(seen == (uintptr_t)at);
+    /* Once more is fine, and asks nobody. */
+    uint64_t made = calls("MAP_MEMORY_TO_GPU");
+    IS(hsaKmtMapMemoryToGPU(at, bytes, NULL), OK);
+    CHECK(calls("MAP_MEMORY_TO_GPU") == made);
+    known = info(at);
+    /* Other GPUs reach local memory only where the whole of it is on the bus. */
+    unsigned reached = node == GPU && how.ui32.NonPaged && !large_bar ? 1 : gpus;
+    CHECK(known.NMappedNodes == reached && known.MappedNodes[0] == 1 && known.UserData == &known);
+    const HSAuint32 *list = known.MappedNodes;
+    /* Mapped memory is not freed, and stays what it was. */
+    IS(hsaKmtFreeMemory(at, bytes), HSAKMT_STATUS_ERROR);
+    CHECK(info(at).NMappedNodes == reached);
+    IS(hsaKmtUnmapMemoryToGPU(at), OK);
+    IS(hsaKmtUnmapMemoryToGPU(at), OK);
+    CHECK(info(at).NMappedNodes == 0 && list[reached - 1] == reached);
+    IS(hsaKmtFreeMemory(at, bytes), OK);
+    CHECK(buffers() == before);
+    HsaPointerInfo gone;
+    IS(hsaKmtQueryPointerInfo(at, &gone), HSAKMT_STATUS_ERROR);
+    CHECK(gone.Type == HSA_POINTER_UNKNOWN && gone.SizeInBytes == 0);
+    IS(hsaKmtFreeMemory(at, bytes), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    IS(hsaKmtMapMemoryToGPU(at, bytes, &seen), HSAKMT_STATUS_ERROR);
+    IS(hsaKmtUnmapMemoryToGPU(at), HSAKMT_STATUS_ERROR);
+}
+
+static void every_kind(void)
+{
+    HsaMemFlags how = local();
+    life(GPU, how, 4096, large_bar);
+    life(GPU, how, 3 << 20, large_bar);
+    how.ui32.CoarseGrain = 1;
+    how.ui32.ExecuteAccess = 1;
+    life(GPU, how, 64 << 10, large_bar);
+    life(GPU, flags(1, 0), 2 << 20, 0);
+    life(0, flags(0, 1), 5 << 20, 1);
+    life(0, flags(1, 1), 12288, 1);
+    how = flags(0, 1);
+    how.ui32.AQLQueueMemory = 1;
+    how.ui32.ExecuteAccess = 1;
+    life(0, how, 64 << 10, 1);
+
+    /* Large allocations begin at large pages; wishes are honoured. */
+    char *large = alloc(GPU, 16 << 20, flags(1, 0));
+    CHECK((uintptr_t)large % (2 << 20) == 0);
+    IS(hsaKmtFreeMemory(large, 0), OK);
+    void *aligned = NULL;
+    IS(hsaKmtAllocMemoryAlign(0, 4096, 1 << 24, flags(1, 1), &aligned), OK);
+    CHECK((uintptr_t)aligned % (1 << 24) == 0);
+    /* An address that is taken is refused, and nothing there changes; once free it is honoured. */
+    memset(aligned, 7, 4096);
+    HsaMemFlags fixed = flags(1, 1);
+    fixed.ui32.FixedAddress = 1;
+    void *at = aligned;
+    IS(hsaKmtAllocMemory(0, 4096, fixed, &at), HSAKMT_STATUS_NO_MEMORY);
+    CHECK(*(char *)aligned == 7 && at == aligned);
+    IS(hsaKmtFreeMemory(aligned, 4096), OK);
+    IS(hsaKmtAllocMemory(0, 4096, fixed, &at), OK);
+    CHECK(at == aligned && *(char *)at == 0);
+    IS(hsaKmtFreeMemory(at, 4096), OK);
+
+    /* Addresses alone. */
+    HsaMemFlags bare = flags(1, 0);
+    bare.ui32.OnlyAddress = 1;
+    void *range = alloc(GPU, 1 << 30, bare);
+    CHECK(info(range).Type == HSA_POINTER_RESERVED_ADDR);
+    HSAuint64 seen;
+    IS(hsaKmtMapMemoryToGPU(range, 4096, &seen), BAD);
+    IS(hsaKmtFreeMemory(range, 0), OK);
+}
+
+static void bad_arguments(void)
+{
+    void *at = NULL;
+    uint64_t before = buffers();
+    IS(hsaKmtAllocMemory(GPU, 0, local(), &at), BAD);
+    IS(hsaKmtAllocMemory(GPU, 4097, local(), &at), BAD);
+    IS(hsaKmtAllocMemory(GPU, 4096, local(), NULL), BAD);
+    IS(hsaKmtAllocMemory(99, 4096, local(), &at), HSAKMT_STATUS_INVALID_NODE_UNIT);
+    IS(hsaKmtAllocMemory(GPU, 1ull << 50, local(), &at), HSAKMT_STATUS_NO_MEMORY);
+    IS(hsaKmtAllocMemory(0, ~4095ull, flags(0, 1), &at), HSAKMT_STATUS_NO_MEMORY);
+    IS(hsaKmtAllocMemory(GPU, 1ull << 40, local(), &at), HSAKMT_STATUS_NO_MEMORY);
+    CHECK(!at);
+    HsaMemFlags odd = local();
+    odd.ui32.ExtendedCoherent = odd.ui32.CoarseGrain = 1;
+    IS(hsaKmtAllocMemory(GPU, 4096, odd, &at), BAD);
+    odd = local();
+    odd.ui32.PageSize = HSA_PAGE_SIZE_2MB;
+    IS(hsaKmtAllocMemory(GPU, 4096, odd, &at), BAD);
+    odd = local();
+    odd.ui32.FixedAddress = 1;
+    at = NULL;
+    IS(hsaKmtAllocMemory(GPU, 4096, odd, &at), BAD);
+    at = (void *)(1ull << 60);
+    IS(hsaKmtAllocMemory(GPU, 4096, odd, &at), HSAKMT_STATUS_NO_MEMORY);
+    IS(hsaKmtFreeMemory(NULL, 0), BAD);
+    IS(hsaKmtFreeMemory(&at, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    IS(hsaKmtDeregisterMemory(&at), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    HSAuint32 nodes[] = { 1, 77 }, cpu = 0;
+    char *good = alloc(GPU, 4096, local());
+    IS(hsaKmtFreeMemory(good + 8, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    HSAuint64 seen;
+    HsaMemFlags none = { .Value = 0 };
+    IS(hsaKmtMapMemoryToGPUNodes(good, 4096, &seen, none, 2, nodes), HSAKMT_STATUS_INVALID_NODE_UNIT);
+    IS(hsaKmtMapMemoryToGPUNodes(good, 4096, &seen, none, 1, &cpu), BAD);
+    IS(hsaKmtMapMemoryToGPUNodes(good, 4096, &seen, none, 1ull << 40, nodes), BAD);
+    CHECK(info(good).NMappedNodes == 0);
+    IS(hsaKmtRegisterMemory(&seen, 0), BAD);
+    IS(hsaKmtRegisterMemory((void *)16, ~0ull), BAD);
+    IS(hsaKmtFreeMemory(good, 4096), OK);
+    CHECK(buffers() == before);
+}
+
+static void some_nodes(void)
+{
+    HsaMemFlags none = { .Value = 0 };
+    HSAuint32 first = 1, last = gpus, all[8], twice[] = { 1, 1 };
+    for (unsigned i = 0; i < gpus; i++)
+        all[i] = i + 1;
+    HSAuint64 seen;
+    char *at = alloc(0, 8192, flags(0, 1));
+    IS(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, 2, twice), OK);
+    CHECK(info(at).NMappedNodes == 1);
+    IS(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, gpus, all), OK);
+    CHECK(info(at).NMappedNodes == gpus);
+    /* Those that are no longer wanted lose it. */
+    IS(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, 1, &last), OK);
+    CHECK(info(at).NMappedNodes == 1 && info(at).MappedNodes[0] == last);
+    IS(hsaKmtUnmapMemoryToGPU(at), OK);
+    /* Registered for one node: mapped for that one only. */
+    IS(hsaKmtRegisterMemoryToNodes(at, 8192, 1, &first), OK);
+    IS(hsaKmtRegisterMemoryToNodes(at, 8192, 1, &first), OK);
+    if (gpus > 1) {
+        IS(hsaKmtRegisterMemoryToNodes(at, 8192, 1, &last), HSAKMT_STATUS_MEMORY_ALREADY_REGISTERED);
+        IS(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, 1, &last), HSAKMT_STATUS_ERROR);
+    }
+    IS(hsaKmtMapMemoryToGPU(at, 8192, &seen), OK);
+    CHECK(info(at).NMappedNodes == 1 && info(at).MappedNodes[0] == 1 && info(at).RegisteredNodes[0] == 1);
+    IS(hsaKmtUnmapMemoryToGPU(at), OK);
+    IS(hsaKmtDeregisterMemory(at), OK);
+    IS(hsaKmtDeregisterMemory(at), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    IS(hsaKmtRegisterMemory(at, 8192), HSAKMT_STATUS_INVALID_HANDLE);
+    IS(hsaKmtFreeMemory(at, 8192), OK);
+}
+
+static void user_memory(void)
+{
+    uint64_t before = buffers();
+    char *pages = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages != MAP_FAILED);
+    char *mine = pages + 100;
+    HSAuint64 seen = 0, again = 0;
+    IS(hsaKmtRegisterMemory(mine, 5000), OK);
+    IS(hsaKmtMapMemoryToGPU(mine, 5000, &seen), OK);
+    CHECK(seen % 4096 == 100 && seen != (uintptr_t)mine);
+    HsaPointerInfo known = info(mine + 4999);
+    CHECK(known.Type == HSA_POINTER_REGISTERED_USER && known.CPUAddress == mine && known.SizeInBytes == 5000);
+    CHECK(known.GPUAddress == seen && known.NMappedNodes == gpus);
+    known = info((void *)(uintptr_t)(seen + 4999));
+    CHECK(known.Type == HSA_POINTER_REGISTERED_USER && known.CPUAddress == mine);
+    HsaPointerInfo nothing;
+    IS(hsaKmtQueryPointerInfo(mine + 5000, &nothing), HSAKMT_STATUS_ERROR);
+    /* Twice registered and mapped, twice given back. */
+    IS(hsaKmtRegisterMemory(mine, 5000), OK);
+    IS(hsaKmtMapMemoryToGPU(mine, 5000, &again), OK);
+    CHECK(again == seen);
+    IS(hsaKmtUnmapMemoryToGPU(mine), OK);
+    CHECK(info(mine).NMappedNodes == gpus);
+    IS(hsaKmtDeregisterMemory(mine), OK);
+    /* The kernel does not let go of what is mapped. */
+    IS(hsaKmtDeregisterMemory(mine), HSAKMT_STATUS_ERROR);
+    IS(hsaKmtUnmapMemoryToGPU(mine), OK);
+    CHECK(info(mine).NMappedNodes == 0);
+    IS(hsaKmtFreeMemory(mine, 5000), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    IS(hsaKmtDeregisterMemory(mine), OK);
+    IS(hsaKmtDeregisterMemory(mine), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    CHECK(buffers() == before);
+    /* Larger the second time, and overlapping: each is what it says. */
+    IS(hsaKmtRegisterMemory(pages, 4096), OK);
+    IS(hsaKmtRegisterMemory(pages, 32768), OK);
+    IS(hsaKmtRegisterMemory(pages + 16384, 32768), OK);
+    CHECK(info(pages + 20000).SizeInBytes == 32768);
+    IS(hsaKmtDeregisterMemory(pages), OK);
+    CHECK(info(pages + 1).SizeInBytes == 4096 && info(pages + 20000).CPUAddress == pages + 16384);
+    IS(hsaKmtDeregisterMemory(pages + 16384), OK);
+    IS(hsaKmtDeregisterMemory(pages), OK);
+    CHECK(buffers() == before);
+    /* Pages that nobody may write, and none at all. */
+    CHECK(mprotect(pages, 4096, PROT_READ) == 0);
+    IS(hsaKmtRegisterMemory(pages, 4096), HSAKMT_STATUS_ERROR);
+    CHECK(munmap(pages, 64 << 10) == 0);
+    IS(hsaKmtRegisterMemory(pages, 4096), HSAKMT_STATUS_ERROR);
+    CHECK(buffers() == before);
+}
+
+static void scratch(void)
+{
+    uint64_t before = buffers();
+    HsaMemFlags how = flags(1, 0);
+    how.ui32.Scratch = 1;
+    char *area = alloc(GPU, 1 << 20, how);
+    CHECK((uintptr_t)area % 65536 == 0);
+    void *second = NULL;
+    IS(hsaKmtAllocMemory(GPU, 1 << 20, how, &second), HSAKMT_STATUS_NO_MEMORY);
+    IS(hsaKmtAllocMemoryAlign(GPU, 1 << 20, 1 << 20, how, &second), HSAKMT_STATUS_NOT_IMPLEMENTED);
+    IS(hsaKmtAllocMemory(0, 1 << 20, how, &second), BAD);
+    HSAuint64 seen = 0;
+    IS(hsaKmtMapMemoryToGPU(area + 65536, 65536, &seen), OK);
+    CHECK(seen == (uintptr_t)area + 65536 && buffers() != before);
+    IS(hsaKmtMapMemoryToGPU(area + (1 << 20) - 4096, 8192, &seen), BAD);
+    IS(hsaKmtUnmapMemoryToGPU(area + 65536), OK);
+    CHECK(buffers() == before);
+    IS(hsaKmtMapMemoryToGPU(area, 4096, &seen), OK);
+    IS(hsaKmtFreeMemory(area, 0), OK);
+    CHECK(buffers() == before);
+    area = alloc(GPU, 1 << 20, how);
+    IS(hsaKmtFreeMemory(area, 0), OK);
+}
+
+static HsaEvent *event(HSA_EVENTTYPE kind, int manual)
+{
+    HsaEventDescriptor what = { .EventType = kind, .NodeId = GPU };
+    HsaEvent *made = NULL;
+    IS(hsaKmtCreateEvent(&what, manual, 0, &made), OK);
+    CHECK(made && made->EventData.EventType == kind && made->EventId == made->EventData.HWData1);
+    return made;
+}
+
+static void *signal_later(void *event)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 30000000 }, NULL);
+    IS(hsaKmtSetEvent(event), OK);
+    return NULL;
+}
+
+static void *destroy_later(void *event)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 30000000 }, NULL);
+    IS(hsaKmtDestroyEvent(event), OK);
+    return NULL;
+}
+
+static void events(void)
+{
+    uint64_t before = live(EVENTS);
+    HsaEvent *one = event(HSA_EVENTTYPE_SIGNAL, 0), *two = event(HSA_EVENTTYPE_SIGNAL, 1);
+    HsaEvent *fault = event(HSA_EVENTTYPE_MEMORY, 1);
+    /* Each has its slot, which the GPU writes and the driver has filled. */
+    const uint64_t *slots[] = { (void *)(uintptr_t)one->EventData.HWData2, (void *)(uintptr_t)two->EventData.HWData2 };
+    CHECK(slots[0] && slots[1] - slots[0] == (ptrdiff_t)two->EventId - (ptrdiff_t)one->EventId);
+    CHECK(*slots[0] == ~0ull && *slots[1] == ~0ull && one->EventData.HWData3 == one->EventId);
+
+    IS(hsaKmtWaitOnEvent(one, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+    IS(hsaKmtWaitOnEvent(one, 20), HSAKMT_STATUS_WAIT_TIMEOUT);
+    IS(hsaKmtSetEvent(one), OK);
+    IS(hsaKmtWaitOnEvent(one, 0), OK);
+    IS(hsaKmtWaitOnEvent(one, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+    IS(hsaKmtSetEvent(two), OK);
+    IS(hsaKmtWaitOnEvent(two, 0), OK);
+    IS(hsaKmtWaitOnEvent(two, 0), OK);
+    IS(hsaKmtResetEvent(two), OK);
+    IS(hsaKmtWaitOnEvent(two, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+    IS(hsaKmtSetEvent(fault), HSAKMT_STATUS_ERROR);
+    IS(hsaKmtQueryEventState(one), OK);
+
+    /* One wakes a wait for any, and only both a wait for all. */
+    HsaEvent *both[] = { one, two };
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, signal_later, two) == 0);
+    IS(hsaKmtWaitOnMultipleEvents(both, 2, 0, HSA_EVENTTIMEOUT_INFINITE), OK);
+    CHECK(pthread_join(thread, NULL) == 0);
+    IS(hsaKmtWaitOnMultipleEvents(both, 2, 1, 10), HSAKMT_STATUS_WAIT_TIMEOUT);
+    CHECK(pthread_create(&thread, NULL, signal_later, one) == 0);
+    IS(hsaKmtWaitOnMultipleEvents(both, 2, 1, 10000), OK);
+    CHECK(pthread_join(thread, NULL) == 0);
+
+    /* Signals that the caller has seen do not wake it; one that it has not does, at once. */
+    HsaVersionInfo version;
+    IS(hsaKmtGetVersion(&version), OK);
+    IS(hsaKmtResetEvent(two), OK);
+    if (version.KernelInterfaceMinorVersion >= 14) {
+        HSAuint64 age = 1;
+        IS(hsaKmtWaitOnEvent_Ext(two, 0, &age), OK);
+        CHECK(age > 1);
+        HSAuint64 seen = age;
+        IS(hsaKmtWaitOnEvent_Ext(two, 0, &age), HSAKMT_STATUS_WAIT_TIMEOUT);
+        CHECK(age == seen);
+        IS(hsaKmtSetEvent(two), OK);
+        IS(hsaKmtResetEvent(two), OK);
+        HSAuint64 ages[] = { 0, age };
+        IS(hsaKmtWaitOnMultipleEvents_Ext(both, 2, 0, 0, ages), OK);
+        CHECK(ages[0] == 0 && ages[1] == seen + 1);
+    }
+
+    /* An event that goes while it is waited for. */
+    HsaEvent *short_lived = event(HSA_EVENTTYPE_SIGNAL, 1);
+    CHECK(pthread_create(&thread, NULL, destroy_later, short_lived) == 0);
+    IS(hsaKmtWaitOnEvent(short_lived, 10000), HSAKMT_STATUS_ERROR);
+    CHECK(pthread_join(thread, NULL) == 0);
+    IS(hsaKmtDestroyEvent(short_lived), HSAKMT_STATUS_INVALID_HANDLE);
+    IS(hsaKmtSetEvent(short_lived), HSAKMT_STATUS_INVALID_HANDLE);
+    HsaEvent *holes[] = { one, NULL, short_lived };
+    IS(hsaKmtWaitOnMultipleEvents(holes, 2, 0, 0), HSAKMT_STATUS_INVALID_HANDLE);
+    holes[1] = two;
+    IS(hsaKmtWaitOnMultipleEvents(holes, 3, 0, 0), HSAKMT_STATUS_INVALID_HANDLE);
+    IS(hsaKmtWaitOnMultipleEvents(both, 0, 0, 0), OK);
+    HsaEvent forged = *one;
+    IS(hsaKmtSetEvent(&forged), HSAKMT_STATUS_INVALID_HANDLE);
+
+    HsaEventDescriptor set = { .EventType = HSA_EVENTTYPE_SIGNAL };
+    HsaEvent *ready;
+    IS(hsaKmtCreateEvent(&set, 1, 1, &ready), OK);
+    IS(hsaKmtWaitOnEvent(ready, 0), OK);
+    IS(hsaKmtDestroyEvent(ready), OK);
+    set.EventType = HSA_EVENTTYPE_MAXID;
+    IS(hsaKmtCreateEvent(&set, 1, 1, &ready), BAD);
+    CHECK(!ready);
+    IS(hsaKmtDestroyEvent(one), OK);
+    IS(hsaKmtDestroyEvent(two), OK);
+    IS(hsaKmtDestroyEvent(fault), OK);
+    CHECK(live(EVENTS) == before);
+}
+
+static void small_calls(void)
+{
+    HsaClockCounters cpu, gpu, later;
+    IS(hsaKmtGetClockCounters(0, &cpu), OK);
+    IS(hsaKmtGetClockCounters(GPU, &gpu), OK);
+    IS(hsaKmtGetClockCounters(GPU, &later), OK);
+    CHECK(cpu.GPUClockCounter == 0 && gpu.GPUClockCounter != 0 && cpu.SystemClockFrequencyHz == 1000000000);
+    CHECK(later.GPUClockCounter >= gpu.GPUClockCounter && later.SystemClockCounter > cpu.SystemClockCounter);
+    IS(hsaKmtGetClockCounters(99, &cpu), HSAKMT_STATUS_INVALID_NODE_UNIT);
+
+    HSAuint64 all, rest;
+    IS(hsaKmtAvailableMemory(GPU, &all), OK);
+    void *at = alloc(GPU, 64 << 20, flags(1, 0));
+    IS(hsaKmtAvailableMemory(GPU, &rest), OK);
+    CHECK(all - rest == 64 << 20);
+    IS(hsaKmtFreeMemory(at, 0), OK);
+    IS(hsaKmtAvailableMemory(GPU, &rest), OK);
+    CHECK(all == rest);
+    IS(hsaKmtAvailableMemory(0, &rest), HSAKMT_STATUS_ERROR);
+
+    HSAuint32 tiles[40], macros[20];
+    HsaGpuTileConfig config = { .TileConfig = tiles, .MacroTileConfig = macros, .NumTileConfigs = 40,
+                                .NumMacroTileConfigs = 20 };
+    memset(tiles, 0xaa, sizeof tiles);
+    IS(hsaKmtGetTileConfig(GPU, &config), OK);
+    CHECK(config.NumTileConfigs == 32 && config.NumMacroTileConfigs == 16 && tiles[32] == 0xaaaaaaaa);
+    config.NumTileConfigs = 3;
+    tiles[3] = 0x55;
+    IS(hsaKmtGetTileConfig(GPU, &config), OK);
+    CHECK(config.NumTileConfigs == 3 && tiles[3] == 0x55);
+
+    HSAint32 retry = 7;
+    IS(hsaKmtGetXNACKMode(&retry), OK);
+    CHECK(retry == 0);
+    IS(hsaKmtSetXNACKMode(1), HSAKMT_STATUS_NOT_SUPPORTED);
+    IS(hsaKmtSetXNACKMode(0), OK);
+    IS(hsaKmtSetTrapHandler(GPU, tiles, 4096, macros, 4096), OK);
+    IS(hsaKmtSetTrapHandler(0, tiles, 4096, macros, 4096), HSAKMT_STATUS_ERROR);
+
+    HSAuint32 mask = 77;
+    HSAKMT_STATUS can = hsaKmtCheckRuntimeDebugSupport();
+    IS(hsaKmtRuntimeDisable(), OK);
+    IS(hsaKmtRuntimeEnable(&mask, 1), can);
+    if (can == OK) {
+        IS(hsaKmtRuntimeEnable(&mask, 1), HSAKMT_STATUS_UNAVAILABLE);
+        IS(hsaKmtRuntimeDisable(), OK);
+        IS(hsaKmtRuntimeEnable(&mask, 0), OK);
+    }
+    IS(hsaKmtGetRuntimeCapabilities(&mask), OK);
+    CHECK(mask == 0);
+    IS(hsaKmtRuntimeDisable(), OK);
+
+    /* A device of libdrm where the machine has it, and the same each time. */
+    HsaAMDGPUDeviceHandle device = NULL, same = NULL;
+    if (dlopen("libdrm_amdgpu.so.1", RTLD_NOW)) {
+        IS(hsaKmtGetAMDGPUDeviceHandle(GPU, &device), OK);
+        IS(hsaKmtGetAMDGPUDeviceHandle(GPU, &same), OK);
+        CHECK(device && device == same);
+    } else {
+        IS(hsaKmtGetAMDGPUDeviceHandle(GPU, &device), HSAKMT_STATUS_INVALID_HANDLE);
+    }
+    IS(hsaKmtGetAMDGPUDeviceHandle(0, &device), HSAKMT_STATUS_ERROR);
+    CHECK(!device);
+}
+
+/* Something of everything; the first failure ends it. Whatever happens nothing stays. */
+static HSAKMT_STATUS everything(void)
+{
+    void *own = NULL, *paged = NULL;
+    char mine[100];
+    HsaEventDescriptor what = { .EventType = HSA_EVENTTYPE_SIGNAL };
+    HsaEvent *event = NULL;
+    HSAuint64 seen, registered = 0;
+    HsaMemFlags how = flags(1, 0);
+    how.ui32.Scratch = 1;
+    void *area = NULL;
+    HSAKMT_STATUS first = hsaKmtAllocMemory(GPU, 8192, local(), &own);
+    if (!first)
+        first = hsaKmtMapMemoryToGPU(own, 8192, &seen);
+    if (!first)
+        first = hsaKmtAllocMemory(0, 8192, flags(0, 1), &paged);
+    if (!first)
+        first = hsaKmtMapMemoryToGPU(paged, 8192, &seen);
+    if (!first)
+        first = hsaKmtRegisterMemory(mine, sizeof mine), registered = !first;
+    if (!first)
+        first = hsaKmtMapMemoryToGPU(mine, sizeof mine, &seen);
+    if (!first)
+        first = hsaKmtAllocMemory(GPU, 65536, how, &area);
+    if (!first)
+        first = hsaKmtMapMemoryToGPU(area, 4096, &seen);
+    if (!first)
+        first = hsaKmtCreateEvent(&what, 1, 1, &event);
+    if (!first)
+        first = hsaKmtWaitOnEvent(event, 1000);
+    /* What is refused here too is done again: a failure leaves things as they were. */
+    for (int tries = 0; tries < 2; tries++) {
+        HSAKMT_STATUS last = OK;
+        void *allocations[] = { own, paged, area };
+        for (int i = 0; i < 3; i++) {
+            HsaPointerInfo known;
+            if (!allocations[i] || hsaKmtQueryPointerInfo(allocations[i], &known))
+                continue;
+            if (i < 2 && known.NMappedNodes && (last = hsaKmtUnmapMemoryToGPU(allocations[i])))
+                first = first ? first : last;
+            if ((last = hsaKmtFreeMemory(allocations[i], 0)))
+                first = first ? first : last;
+        }
+        HsaPointerInfo known;
+        if (registered && !hsaKmtQueryPointerInfo(mine, &known)) {
+            if (known.NMappedNodes && (last = hsaKmtUnmapMemoryToGPU(mine)))
+                first = first ? first : last;
+            if ((last = hsaKmtDeregisterMemory(mine)))
+                first = first ? first : last;
+        }
+        if (event && !(last = hsaKmtDestroyEvent(event)))
+            event = NULL;
+        first = first ? first : last;
+    }
+    return first;
+}
+
+/* Each call fails at each position: a status, and nothing is lost or left. */
+static void failures(void)
+{
+    IS(everything(), OK);
+    uint64_t before = buffers(), alive = live(EVENTS);
+    const char *names[] = { "ALLOC_MEMORY_OF_GPU", "MAP_MEMORY_TO_GPU", "UNMAP_MEMORY_FROM_GPU", "FREE_MEMORY_OF_GPU",
+                            "SET_SCRATCH_BACKING_VA", "CREATE_EVENT", "SET_EVENT", "WAIT_EVENTS", "DESTROY_EVENT" };
+    unsigned failed = 0;
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        for (uint64_t k = 1;; k++) {
+            uint64_t made = calls(names[i]);
+            CHECK(fail(names[i], k, i % 2 ? EINVAL : ENOMEM) == 0);
+            HSAKMT_STATUS status = everything();
+            if (calls(names[i]) - made < k) {
+                CHECK(status == OK && k > 1);
+                /* The failure that was asked for and did not come is still to come. */
+                while (calls(names[i]) - made < k)
+                    everything();
+                break;
+            }
+            failed++;
+            CHECK(status == HSAKMT_STATUS_ERROR || status == HSAKMT_STATUS_NO_MEMORY);
+            CHECK(buffers() == before && live(EVENTS) == alive);
+            IS(everything(), OK);
+        }
+    CHECK(failed >= 15 && violations() == 0);
+}
+
+static void *churn(void *seed)
+{
+    unsigned state = (unsigned)(uintptr_t)seed;
+    void *live[8] = { 0 };
+    for (int i = 0; i < 400; i++) {
+        unsigned slot = rand_r(&state) % 8;
+        if (live[slot]) {
+            IS(hsaKmtUnmapMemoryToGPU(live[slot]), OK);
+            IS(hsaKmtFreeMemory(live[slot], 0), OK);
+            live[slot] = NULL;
+        } else {
+            uint64_t bytes = (rand_r(&state) % 64 + 1) * 4096;
+            int of_gpu = rand_r(&state) % 2;
+            live[slot] = alloc(of_gpu ? GPU : 0, bytes, of_gpu ? local() : flags(0, 1));
+            if (!of_gpu || large_bar)
+                memset(live[slot], 1, bytes);
+            IS(hsaKmtMapMemoryToGPU(live[slot], bytes, NULL), OK);
+            CHECK(info((char *)live[slot] + bytes - 1).SizeInBytes == bytes);
+        }
+    }
+    for (int i = 0; i < 8; i++)
+        if (live[i]) {
+            IS(hsaKmtUnmapMemoryToGPU(live[i]), OK);
+            IS(hsaKmtFreeMemory(live[i], 0), OK);
+        }
+    return NULL;
+}
+
+static void threads(void)
+{
+    uint64_t before = buffers();
+    pthread_t thread[4];
+    for (uintptr_t i = 0; i < 4; i++)
+        CHECK(pthread_create(&thread[i], NULL, churn, (void *)(i + 1)) == 0);
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_join(thread[i], NULL) == 0);
+    CHECK(buffers() == before);
+}
+
+/* A child knows nothing of its parent's, and both go on. */
+static void forks(void)
+{
+    char *ours = alloc(0, 4096, flags(0, 1));
+    HsaEvent *mine = event(HSA_EVENTTYPE_SIGNAL, 1);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        HsaPointerInfo known;
+        IS(hsaKmtQueryPointerInfo(ours, &known), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+        IS(hsaKmtFreeMemory(ours, 0), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+        IS(hsaKmtSetEvent(mine), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+        IS(hsaKmtReleaseSystemProperties(), OK);
+        IS(hsaKmtCloseKFD(), OK);
+        HsaSystemProperties system;
+        IS(hsaKmtOpenKFD(), OK);
+        IS(hsaKmtAcquireSystemProperties(&system), OK);
+        IS(hsaKmtQueryPointerInfo(ours, &known), HSAKMT_STATUS_ERROR);
+        IS(hsaKmtFreeMemory(ours, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+        IS(hsaKmtDestroyEvent(mine), HSAKMT_STATUS_INVALID_HANDLE);
+        IS(everything(), OK);
+        CHECK(violations() == 0);
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    memset(ours, 3, 4096);
+    IS(hsaKmtSetEvent(mine), OK);
+    IS(hsaKmtWaitOnEvent(mine, 0), OK);
+    IS(hsaKmtDestroyEvent(mine), OK);
+    IS(hsaKmtFreeMemory(ours, 0), OK);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 2);
+    gpus = (unsigned)atoi(argv[1]);
+    *(void **)&calls = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_calls");
+    *(void **)&violations = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_violations");
+    *(void **)&fail = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_fail");
+    *(void **)&ledger = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_ledger");
+    CHECK(calls && violations && fail && ledger);
+
+    HsaSystemProperties system;
+    IS(hsaKmtOpenKFD(), OK);
+    /* Nobody has acquired, and the original does not mind (kfd.md 2.8). */
+    IS(hsaKmtReleaseSystemProperties(), OK);
+    IS(hsaKmtAcquireSystemProperties(&system), OK);
+    CHECK(system.NumNodes == gpus + 1);
+    HsaMemoryProperties bank;
+    IS(hsaKmtGetNodeMemoryProperties(GPU, 1, &bank), OK);
+    large_bar = bank.HeapType == HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC;
+    if (!large_bar) {
+        void *at = NULL;
+        IS(hsaKmtAllocMemory(GPU, 4096, flags(1, 1), &at), HSAKMT_STATUS_ERROR);
+    }
+
+    /* The creation that brings the event page may fail before and after the driver took the page. */
+    HsaEventDescriptor what = { .EventType = HSA_EVENTTYPE_SIGNAL };
+    HsaEvent *early;
+    CHECK(fail("CREATE_EVENT", 1, EIO) == 0);
+    IS(hsaKmtCreateEvent(&what, 1, 0, &early), HSAKMT_STATUS_ERROR);
+    events();
+
+    every_kind();
+    bad_arguments();
+    some_nodes();
+    user_memory();
+    scratch();
+    small_calls();
+    failures();
+    threads();
+    forks();
+
+    /* What is alive outlives release, close, and a new open. */
+    char *kept = alloc(0, 4096, flags(1, 1));
+    memset(kept, 9, 4096);
+    HsaEvent *last = event(HSA_EVENTTYPE_SIGNAL, 1);
+    IS(hsaKmtReleaseSystemProperties(), OK);
+    CHECK(info(kept).SizeInBytes == 4096);
+    IS(hsaKmtCloseKFD(), OK);
+    IS(hsaKmtFreeMemory(kept, 0), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+    IS(hsaKmtOpenKFD(), OK);
+    IS(hsaKmtAcquireSystemProperties(&system), OK);
+    CHECK(kept[5] == 9);
+    IS(hsaKmtSetEvent(last), OK);
+    IS(hsaKmtDestroyEvent(last), OK);
+    IS(hsaKmtMapMemoryToGPU(kept, 4096, NULL), OK);
+    IS(hsaKmtUnmapMemoryToGPU(kept), OK);
+    IS(hsaKmtFreeMemory(kept, 0), OK);
+    IS(hsaKmtReleaseSystemProperties(), OK);
+    IS(hsaKmtCloseKFD(), OK);
+    CHECK(calls("ACQUIRE_VM") == gpus && violations() == 0);
+    return 0;
+}
