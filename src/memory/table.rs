@@ -132,7 +132,8 @@ pub(super) struct Turn<'a>(&'a Allocation);
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.0.state().busy = false;
-        self.0.settled.notify_one();
+        // All of them: one that finds it gone would wake nobody after itself.
+        self.0.settled.notify_all();
     }
 }
 
@@ -148,8 +149,6 @@ impl Turn<'_> {
     /// Whoever waits for a turn finds nothing any more.
     pub(super) fn gone(&self) {
         self.state().gone = true;
-        // Each of them, not one after the other.
-        self.0.settled.notify_all();
     }
 
     pub(super) fn registered(&self) -> Option<Devices> {

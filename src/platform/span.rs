@@ -166,9 +166,10 @@ impl Span {
         self.bytes
     }
 
-    /// Fills the first `bytes` with fresh pages of this process.
-    pub fn fill(&self, bytes: u64, access: Access) -> io::Result<()> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+    /// Fills the first `bytes` with fresh pages; `shared` ones stay the same pages in a fork child and in its parent.
+    pub fn fill(&self, bytes: u64, access: Access, shared: bool) -> io::Result<()> {
+        let sharing = if shared { libc::MAP_SHARED } else { libc::MAP_PRIVATE };
+        let flags = sharing | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         // SAFETY: the addresses are this span's, and what it holds so far is given up.
         unsafe { mmap(self.base, bytes.min(self.whole), access, flags, None) }.map(|_| ())
     }
@@ -238,7 +239,7 @@ mod tests {
         let base = span.base();
         assert!(base.is_multiple_of(2 << 20));
         assert_eq!(Span::at(base, 4096).unwrap_err().raw_os_error(), Some(libc::EEXIST));
-        span.fill(3 << 20, Access::READ_WRITE).unwrap();
+        span.fill(3 << 20, Access::READ_WRITE, false).unwrap();
         drop(span);
         let again = Span::at(base, 3 << 20).unwrap();
         assert_eq!((again.base(), again.bytes()), (base, 3 << 20));
@@ -263,7 +264,7 @@ mod tests {
         let second = region.span_at(place + 0x80000, 0x80000).unwrap();
         assert!(region.span(0x80000, 4096, 0).is_none());
         assert!(region.span_at(place + 0x1000, 4096).is_none());
-        first.fill(0x10000, Access::READ_WRITE).unwrap();
+        first.fill(0x10000, Access::READ_WRITE, true).unwrap();
         drop((first, second));
         assert_eq!(region.left(), (1 << 20, 1 << 20));
     }

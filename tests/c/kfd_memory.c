@@ -613,12 +613,18 @@ static void threads(void)
 /* A child knows nothing of its parent's, and both go on. */
 static void forks(void)
 {
-    char *ours = alloc(0, 4096, flags(0, 1));
+    const uint64_t bytes = 5 << 20;
+    char *ours = alloc(0, bytes, flags(0, 1));
+    memset(ours, 0x5a, bytes);
+    IS(hsaKmtMapMemoryToGPU(ours, bytes, NULL), OK);
     HsaEvent *mine = event(HSA_EVENTTYPE_SIGNAL, 1);
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
         HsaPointerInfo known;
+        /* Report B012: paged memory is ordinary memory. */
+        for (uint64_t i = 0; i < bytes; i += 4096)
+            CHECK(ours[i] == 0x5a);
         IS(hsaKmtQueryPointerInfo(ours, &known), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
         IS(hsaKmtFreeMemory(ours, 0), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
         IS(hsaKmtSetEvent(mine), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
@@ -636,11 +642,106 @@ static void forks(void)
     }
     int status;
     CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(ours[bytes - 1] == 0x5a);
     memset(ours, 3, 4096);
     IS(hsaKmtSetEvent(mine), OK);
     IS(hsaKmtWaitOnEvent(mine, 0), OK);
     IS(hsaKmtDestroyEvent(mine), OK);
+    IS(hsaKmtUnmapMemoryToGPU(ours), OK);
     IS(hsaKmtFreeMemory(ours, 0), OK);
+}
+
+/* Report B014: children of a process whose other threads are in the middle of anything. */
+static void forks_beside_threads(void)
+{
+    pthread_t thread[2];
+    for (uintptr_t i = 0; i < 2; i++)
+        CHECK(pthread_create(&thread[i], NULL, churn, (void *)(i + 7)) == 0);
+    for (int i = 0; i < 30; i++) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            IS(hsaKmtOpenKFD(), OK);
+            IS(hsaKmtCloseKFD(), OK);
+            _exit(0);
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+    }
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_join(thread[i], NULL) == 0);
+}
+
+/* KiB of pages of this process that are shared with nobody's file. */
+static long shared_pages(void)
+{
+    char line[200];
+    long kib = -1;
+    FILE *status = fopen("/proc/self/status", "r");
+    CHECK(status);
+    while (kib < 0 && fgets(line, sizeof line, status))
+        sscanf(line, "RssShmem: %ld", &kib);
+    fclose(status);
+    CHECK(kib >= 0);
+    return kib;
+}
+
+/* Report B067: host memory goes back, each time. */
+static void memory_goes_back(void)
+{
+    long before = shared_pages();
+    for (int i = 0; i < 8; i++) {
+        char *at = alloc(0, 64 << 20, flags(0, 1));
+        memset(at, 1, 64 << 20);
+        CHECK(shared_pages() - before >= 64 << 10);
+        IS(hsaKmtFreeMemory(at, 0), OK);
+        CHECK(shared_pages() - before < 1 << 10);
+    }
+}
+
+/* Whether the mapping at an address is of a file of the driver's, as the kernel lists it. */
+static int is_of_the_driver(void *at)
+{
+    char line[400];
+    int found = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    CHECK(maps);
+    while (fgets(line, sizeof line, maps)) {
+        unsigned long first, last;
+        if (sscanf(line, "%lx-%lx", &first, &last) == 2 && first <= (uintptr_t)at && (uintptr_t)at < last)
+            found = strstr(line, "memfd:") != NULL;
+    }
+    fclose(maps);
+    return found;
+}
+
+/* The variables that choose how memory is given out (kfd.md 1.6): they are read with each snapshot. */
+static void variables(void)
+{
+    HsaSystemProperties system;
+    HSAuint64 free_before, free_after;
+    void *paged = alloc(0, 4096, flags(0, 1));
+    CHECK(!is_of_the_driver(paged));
+    IS(hsaKmtFreeMemory(paged, 0), OK);
+    IS(hsaKmtReleaseSystemProperties(), OK);
+    setenv("HSA_USERPTR_FOR_PAGED_MEM", "0", 1);
+    setenv("HSA_ZFB", "1", 1);
+    setenv("HSA_MAX_VA_ALIGN", "3", 1);
+    IS(hsaKmtAcquireSystemProperties(&system), OK);
+    paged = alloc(0, 4096, flags(0, 1));
+    CHECK(is_of_the_driver(paged));
+    IS(hsaKmtFreeMemory(paged, 0), OK);
+    IS(hsaKmtAvailableMemory(GPU, &free_before), OK);
+    void *own = alloc(GPU, 32 << 20, flags(1, 1));
+    IS(hsaKmtAvailableMemory(GPU, &free_after), OK);
+    CHECK(free_before == free_after);
+    IS(hsaKmtFreeMemory(own, 0), OK);
+    IS(hsaKmtReleaseSystemProperties(), OK);
+    unsetenv("HSA_USERPTR_FOR_PAGED_MEM");
+    unsetenv("HSA_ZFB");
+    unsetenv("HSA_MAX_VA_ALIGN");
+    IS(hsaKmtAcquireSystemProperties(&system), OK);
 }
 
 int main(int argc, char **argv)
@@ -683,6 +784,9 @@ int main(int argc, char **argv)
     failures();
     threads();
     forks();
+    forks_beside_threads();
+    memory_goes_back();
+    variables();
 
     /* What is alive outlives release, close, and a new open. */
     char *kept = alloc(0, 4096, flags(1, 1));

@@ -298,33 +298,37 @@ impl Drop for ScratchArea {
     }
 }
 
-/// Which of the two ways host memory takes.
-#[derive(PartialEq, Eq)]
+/// What a buffer object is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Vram,
     Gtt,
     User,
 }
 
+/// The kernel's flags for an allocation (kfd.md 3.3). `uncached`: GPUs cache nothing.
+fn kernel_flags(flags: HsaMemFlags, kind: Kind, uncached: bool) -> u32 {
+    let set = |field| flags.get(field) != 0;
+    let aql = set(HsaMemFlags::AQLQueueMemory);
+    let mut bits = KFD_IOC_ALLOC_MEM_FLAGS_NO_SUBSTITUTE;
+    let mut add = |condition, flag| bits |= if condition { flag } else { 0 };
+    add(kind == Kind::Vram, KFD_IOC_ALLOC_MEM_FLAGS_VRAM);
+    add(kind == Kind::Gtt, KFD_IOC_ALLOC_MEM_FLAGS_GTT);
+    add(kind == Kind::User, KFD_IOC_ALLOC_MEM_FLAGS_USERPTR);
+    add(aql, KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM);
+    add(!set(HsaMemFlags::ReadOnly), KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE);
+    add(set(HsaMemFlags::ExecuteAccess), KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE);
+    add(kind == Kind::Vram && set(HsaMemFlags::HostAccess), KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC);
+    add(!set(HsaMemFlags::CoarseGrain) || uncached, KFD_IOC_ALLOC_MEM_FLAGS_COHERENT);
+    add(aql || set(HsaMemFlags::Uncached) || uncached, KFD_IOC_ALLOC_MEM_FLAGS_UNCACHED);
+    add(kind != Kind::User && set(HsaMemFlags::ExtendedCoherent), KFD_IOC_ALLOC_MEM_FLAGS_EXT_COHERENT);
+    add(kind == Kind::Vram && set(HsaMemFlags::Contiguous), KFD_IOC_ALLOC_MEM_FLAGS_CONTIGUOUS);
+    bits
+}
+
 impl Kfd {
-    fn flags_of(&self, flags: HsaMemFlags, kind: &Kind) -> u32 {
-        let set = |field| flags.get(field) != 0;
-        let uncached = self.options().disable_cache;
-        let mut bits = KFD_IOC_ALLOC_MEM_FLAGS_NO_SUBSTITUTE;
-        let mut add = |condition, flag| bits |= if condition { flag } else { 0 };
-        add(*kind == Kind::Vram, KFD_IOC_ALLOC_MEM_FLAGS_VRAM);
-        add(*kind == Kind::Gtt, KFD_IOC_ALLOC_MEM_FLAGS_GTT);
-        add(*kind == Kind::User, KFD_IOC_ALLOC_MEM_FLAGS_USERPTR);
-        let aql = set(HsaMemFlags::AQLQueueMemory);
-        add(aql, KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM);
-        add(!set(HsaMemFlags::ReadOnly), KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE);
-        add(set(HsaMemFlags::ExecuteAccess), KFD_IOC_ALLOC_MEM_FLAGS_EXECUTABLE);
-        add(*kind == Kind::Vram && set(HsaMemFlags::HostAccess), KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC);
-        add(!set(HsaMemFlags::CoarseGrain) || uncached, KFD_IOC_ALLOC_MEM_FLAGS_COHERENT);
-        add(aql || set(HsaMemFlags::Uncached) || uncached, KFD_IOC_ALLOC_MEM_FLAGS_UNCACHED);
-        add(*kind != Kind::User && set(HsaMemFlags::ExtendedCoherent), KFD_IOC_ALLOC_MEM_FLAGS_EXT_COHERENT);
-        add(*kind == Kind::Vram && set(HsaMemFlags::Contiguous), KFD_IOC_ALLOC_MEM_FLAGS_CONTIGUOUS);
-        bits
+    fn flags_of(&self, flags: HsaMemFlags, kind: Kind) -> u32 {
+        kernel_flags(flags, kind, self.options().disable_cache)
     }
 
     /// Addresses for an allocation. Queues of AQL packets take twice their memory: it is seen twice.
@@ -338,9 +342,9 @@ impl Kfd {
     }
 
     /// Memory that the kernel owns, in place.
-    fn kernel_memory(&self, device: &KfdDevice, wanted: &Wanted<'_>, kind: &Kind) -> Result<KfdBuffer, Error> {
+    fn kernel_memory(&self, device: &KfdDevice, wanted: &Wanted<'_>, kind: Kind) -> Result<KfdBuffer, Error> {
         let flags = self.flags_of(wanted.flags, kind);
-        let coherent = *kind == Kind::Gtt && flags & KFD_IOC_ALLOC_MEM_FLAGS_COHERENT != 0;
+        let coherent = kind == Kind::Gtt && flags & KFD_IOC_ALLOC_MEM_FLAGS_COHERENT != 0;
         let span = self.span(wanted, coherent)?;
         let host_access = wanted.flags.get(HsaMemFlags::HostAccess) != 0;
         kernel_buffer(self.binding(), (&device.render, device.apertures.gpu_id), span, wanted.bytes, flags, host_access)
@@ -348,10 +352,10 @@ impl Kfd {
 
     /// Pages of the process that GPUs reach through `device`.
     fn user_pages(&self, device: &KfdDevice, wanted: &Wanted<'_>, numa: Option<u32>) -> Result<KfdBuffer, Error> {
-        let flags = self.flags_of(wanted.flags, &Kind::User);
+        let flags = self.flags_of(wanted.flags, Kind::User);
         let span = self.span(wanted, flags & KFD_IOC_ALLOC_MEM_FLAGS_COHERENT != 0)?;
         // The kernel takes the pages for writing, whatever the GPU may do with them.
-        fill(&span, wanted, Access::READ_WRITE, numa)?;
+        fill(&span, wanted, Access::READ_WRITE, true, numa)?;
         let base = span.base();
         let object = Object::of_user(self.binding(), device.apertures.gpu_id, (base, span.bytes()), flags, base)?;
         Ok(KfdBuffer { object, span, offset: 0, cpu: base })
@@ -395,10 +399,12 @@ pub(super) fn kernel_buffer(
 }
 
 /// Fills a span with pages of the process, as far as there is memory for it (kfd.md 3.5).
-fn fill(span: &Span, wanted: &Wanted<'_>, access: Access, numa: Option<u32>) -> Result<(), Error> {
+///
+/// Fork children inherit them: it is ordinary memory to the program (B012). Pages that a GPU uses are `shared` with
+/// them, or the first write after a fork would move them away from under the GPU.
+fn fill(span: &Span, wanted: &Wanted<'_>, access: Access, shared: bool, numa: Option<u32>) -> Result<(), Error> {
     let map = |source| Error::Map { what: "host memory", bytes: wanted.bytes, source };
-    span.fill(wanted.bytes, access).map_err(map)?;
-    span.advise(libc::MADV_DONTFORK);
+    span.fill(wanted.bytes, access, shared).map_err(map)?;
     if wanted.bytes >= HUGE_PAGE {
         span.advise(libc::MADV_HUGEPAGE);
     }
@@ -414,33 +420,31 @@ fn fill(span: &Span, wanted: &Wanted<'_>, access: Access, numa: Option<u32>) -> 
 impl Memory for Kfd {
     fn allocate(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn Buffer>, PlatformError> {
         let set = |field| wanted.flags.get(field) != 0;
+        let options = self.options();
+        // Paged memory consists of pages of the process, which the kernel takes as they are.
+        let paged = !set(HsaMemFlags::NonPaged) && !set(HsaMemFlags::GTTAccess) && options.user_pages;
+        let of_host = |device: &KfdDevice, numa| -> Result<KfdBuffer, Error> {
+            if paged { self.user_pages(device, wanted, numa) } else { self.kernel_memory(device, wanted, Kind::Gtt) }
+        };
         let buffer: Arc<dyn Buffer> = match &wanted.place {
             Place::Device(device) if set(HsaMemFlags::Scratch) => Arc::new(self.scratch(own(*device)?, wanted)?),
             _ if set(HsaMemFlags::OnlyAddress) => Arc::new(Plain { span: self.span(wanted, false)?, mappable: false }),
-            Place::Device(device) => Arc::new(self.kernel_memory(own(*device)?, wanted, &Kind::Vram)?),
-            Place::Host { numa_node, through } => match through {
-                Some(device) if self.needs_registration() => {
-                    let device = own(*device)?;
-                    let paged = !set(HsaMemFlags::NonPaged) && self.options().user_pages;
-                    if paged && !set(HsaMemFlags::GTTAccess) {
-                        Arc::new(self.user_pages(device, wanted, *numa_node)?)
-                    } else {
-                        Arc::new(self.kernel_memory(device, wanted, &Kind::Gtt)?)
-                    }
-                }
-                _ => {
-                    let guard = page_size() as u64;
-                    let span = match wanted.address {
-                        Some(address) => Span::at(address, wanted.bytes),
-                        None => Span::anywhere(wanted.bytes, wanted.alignment, guard, &(0..=u64::MAX)),
-                    };
-                    let span = span.map_err(|source| Error::NoAddress { bytes: wanted.bytes, source })?;
-                    let access = if set(HsaMemFlags::ReadOnly) { Access::READ } else { Access::READ_WRITE };
-                    let access = if set(HsaMemFlags::ExecuteAccess) { access.and_execute() } else { access };
-                    fill(&span, wanted, access, *numa_node)?;
-                    Arc::new(Plain { span, mappable: true })
-                }
-            },
+            Place::Device(device) if options.zero_frame_buffer => Arc::new(of_host(own(*device)?, None)?),
+            Place::Device(device) => Arc::new(self.kernel_memory(own(*device)?, wanted, Kind::Vram)?),
+            Place::Host { numa_node, through: Some(device) } if self.needs_registration() => {
+                Arc::new(of_host(own(*device)?, *numa_node)?)
+            }
+            Place::Host { numa_node, .. } => {
+                let span = match wanted.address {
+                    Some(address) => Span::at(address, wanted.bytes),
+                    None => Span::anywhere(wanted.bytes, wanted.alignment, 0, &(0..=u64::MAX)),
+                };
+                let span = span.map_err(|source| Error::NoAddress { bytes: wanted.bytes, source })?;
+                let access = if set(HsaMemFlags::ReadOnly) { Access::READ } else { Access::READ_WRITE };
+                let access = if set(HsaMemFlags::ExecuteAccess) { access.and_execute() } else { access };
+                fill(&span, wanted, access, false, *numa_node)?;
+                Arc::new(Plain { span, mappable: true })
+            }
         };
         Ok(buffer)
     }
@@ -471,5 +475,34 @@ impl Memory for Kfd {
 
     fn needs_registration(&self) -> bool {
         self.binding().has_discrete_gpu()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words that ROCr's allocations become (real-clients.md section 4).
+    #[test]
+    fn flags_are_those_that_the_kernel_is_known_to_get() {
+        let plain = HsaMemFlags(0).with(HsaMemFlags::HostAccess, 1);
+        let with = |fields: &[_]| fields.iter().fold(plain, |flags, field| flags.with(*field, 1));
+        let (execute, coarse) = (HsaMemFlags::ExecuteAccess, HsaMemFlags::CoarseGrain);
+        let cases = [
+            (plain, Kind::User, 0x9400_0004),
+            (with(&[execute]), Kind::User, 0xd400_0004),
+            (with(&[execute, coarse]), Kind::Vram, 0xf000_0001),
+            (with(&[execute, HsaMemFlags::Uncached]), Kind::Gtt, 0xd600_0002),
+            (with(&[coarse]).with(HsaMemFlags::HostAccess, 0), Kind::Vram, 0x9000_0001),
+            (with(&[HsaMemFlags::ReadOnly, coarse]), Kind::Gtt, 0x1000_0002),
+            (with(&[HsaMemFlags::AQLQueueMemory]), Kind::User, 0x9e00_0004),
+            (with(&[HsaMemFlags::ExtendedCoherent]), Kind::User, 0x9400_0004),
+            (with(&[HsaMemFlags::ExtendedCoherent]), Kind::Gtt, 0x9500_0002),
+            (with(&[HsaMemFlags::Contiguous, coarse]), Kind::Vram, 0xb080_0001),
+        ];
+        for (flags, kind, word) in cases {
+            assert_eq!(kernel_flags(flags, kind, false), word, "{flags:?} {kind:?}");
+        }
+        assert_eq!(kernel_flags(with(&[coarse]), Kind::Vram, true), 0xb600_0001, "HSA_DISABLE_CACHE");
     }
 }
