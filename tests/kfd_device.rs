@@ -43,3 +43,10 @@ fn memory_and_events_are_the_same_on_every_kernel() {
         run("kfd_memory", "two-gfx1100", "2", kernel);
     }
 }
+
+/// Its addresses have 40 bits: a part of the program's is set aside.
+#[test]
+fn a_gpu_that_sees_less_than_the_program_has_memory_all_the_same() {
+    let machine = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/machines/gfx803.toml");
+    run("kfd_memory", machine, "1", "7.2");
+}

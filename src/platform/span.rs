@@ -72,6 +72,7 @@ impl Region {
     /// Sets aside the part of `wanted` bytes at `base`; fails with EEXIST where a part of it is in use.
     pub fn at(base: u64, bytes: u64) -> io::Result<Self> {
         let span = Span::at(base, bytes)?;
+        span.leave_to_parent();
         // The region owns the addresses from now on, for the life of the process.
         std::mem::forget(span);
         Ok(Self { base, bytes, free: Mutex::new(Ranges::new(base, bytes)) })
@@ -187,6 +188,11 @@ impl Span {
         unsafe { mmap(self.base, self.whole, Access::NONE, RESERVED | libc::MAP_FIXED, None) }.map(|_| ())
     }
 
+    /// Keeps addresses that hold nothing out of fork children, which set aside a region of their own.
+    fn leave_to_parent(&self) {
+        self.advise(libc::MADV_DONTFORK);
+    }
+
     /// `madvise` on all of it. That it is refused changes no result, so it is not an error.
     pub fn advise(&self, advice: i32) {
         // SAFETY: the addresses are this span's; the advices used here discard nothing.
@@ -222,6 +228,7 @@ impl Drop for Span {
         };
         // What cannot be emptied is not given to anybody again.
         if self.clear().is_ok() {
+            self.leave_to_parent();
             region.free().give(self.base, self.whole);
         }
     }
