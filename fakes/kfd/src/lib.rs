@@ -7,7 +7,7 @@
 //! kernel object is counted. [`Tree`] writes the topology. Touches no device and no process but through the caller.
 //!
 //! The map: `kernel` (state, opens, dispatch) -> `calls`, `memory` and `events` (`/dev/kfd`), `drm` (render node), `mmap` -> `abi`, `inject`, `gpu`;
-//! `tree` -> `caches`, `save_area` -> `gpu`.
+//! `tree` -> `caches`, `save_area` -> `gpu`. `setup` is what the front-ends have in common.
 
 mod abi;
 mod caches;
@@ -22,6 +22,7 @@ mod memory;
 mod mmap;
 mod mode;
 mod save_area;
+pub mod setup;
 pub mod tree;
 mod userptr;
 
