@@ -30,7 +30,7 @@ pub use errno::{Answer, Errno};
 pub use events::{Fill, Wait};
 pub use gpu::Gpu;
 pub use kernel::{Caller, Config, Descriptor, FileId, Kernel, Ledger, Reply};
-pub use mmap::{PAGE, Pages};
+pub use mmap::{FILE_BYTES, PAGE, Pages, Stretch};
 pub use mode::Mode;
 pub use save_area::SaveArea;
 pub use tree::Tree;
