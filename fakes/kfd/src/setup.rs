@@ -76,15 +76,6 @@ enum Source {
     Captured(PathBuf),
 }
 
-/// The files of sysfs.
-#[derive(Debug)]
-pub struct Sysfs {
-    /// The topology, the directory with `nodes`: below the root that was written, or a captured one.
-    pub topology: PathBuf,
-    /// Files that open and do not read, EPERM (kfd-kernel.md rule 119).
-    pub denied: Vec<PathBuf>,
-}
-
 impl Setup {
     /// Reads the machine or the tree; `adapt` is the front-end's word on how the driver is put together.
     pub fn new(choice: &Choice, adapt: impl FnOnce(&mut Config)) -> Result<Self, SetupError> {
@@ -111,19 +102,21 @@ impl Setup {
         Ok(Self { kernel, source })
     }
 
-    /// Writes what clients read of sysfs below `root`. A captured topology stays where it is.
-    pub fn write(&self, root: &Path) -> std::io::Result<Sysfs> {
+    /// Writes what clients read of sysfs below `root`: the directory of the topology, the one with `nodes`. A captured one
+    /// stays where it is.
+    pub fn write(&self, root: &Path) -> std::io::Result<PathBuf> {
         let config = self.kernel.config();
         match &self.source {
-            Source::Machine(machine) => {
-                let topology = Tree::generate_root(machine, config.mode, root)?;
-                let denied = Tree::denied(machine, &topology)?;
-                Ok(Sysfs { topology, denied })
-            }
-            Source::Captured(tree) => {
-                Tree::generate_devices(&config.gpus, root)?;
-                Ok(Sysfs { topology: tree.clone(), denied: Vec::new() })
-            }
+            Source::Machine(machine) => Tree::generate_root(machine, config.mode, root),
+            Source::Captured(tree) => Tree::generate_devices(&config.gpus, root).map(|()| tree.clone()),
+        }
+    }
+
+    /// The files of a topology that was written which open and do not read, EPERM (see [`Tree::denied`]).
+    pub fn denied(&self, topology: &Path) -> std::io::Result<Vec<PathBuf>> {
+        match &self.source {
+            Source::Machine(machine) => Tree::denied(machine, topology),
+            Source::Captured(_) => Ok(Vec::new()),
         }
     }
 }

@@ -193,9 +193,9 @@ impl Front {
         let choice = Choice::from_environment();
         let setup = Setup::new(&choice, |_| {}).map_err(|e| e.to_string())?;
         let root = temporary()?;
-        let sysfs = setup.write(&root).map_err(|e| format!("{}: {e}", root.display()))?;
+        let topology = setup.write(&root).map_err(|e| format!("{}: {e}", root.display()))?;
         let mut denied = HashSet::new();
-        for file in &sysfs.denied {
+        for file in &setup.denied(&topology).map_err(|e| format!("{}: {e}", topology.display()))? {
             let data = std::fs::metadata(file).map_err(|e| format!("{}: {e}", file.display()))?;
             denied.insert((data.dev(), data.ino()));
         }
@@ -205,7 +205,7 @@ impl Front {
             files: HashMap::new(),
             denied,
             pages: BTreeMap::new(),
-            topology: sysfs.topology,
+            topology,
             root,
             maker: own_pid(),
             report: choice.report,
