@@ -40,9 +40,10 @@ fn raw() -> &'static Path {
     PROGRAM.get_or_init(|| compile("launched", "tests/launched.c", &["-static"]))
 }
 
-/// The launcher without any variable of the fake.
+/// The launcher without any variable of the fake, for a minute at most.
 fn launcher() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fake-kfd"));
+    let mut command = Command::new("timeout");
+    command.args(["-k", "5", "60", env!("CARGO_BIN_EXE_fake-kfd")]);
     for name in ["MACHINE", "KFD_TREE", "KERNEL", "KFD_FAIL", "REPORT"] {
         command.env_remove(format!("ROCDXG_FAKE_{name}"));
     }
@@ -277,8 +278,13 @@ fn a_script_starts_clients_that_see_one_driver_and_what_it_leaves_is_killed() {
 #[test]
 fn signals_go_on_to_the_program() {
     for signal in [libc::SIGTERM, libc::SIGINT] {
-        let mut command = launcher();
-        command.args(["sh", "-c", "trap 'exit 9' TERM INT; echo ready; while :; do sleep 0.05; done"]);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fake-kfd"));
+        command.args([
+            "run",
+            "sh",
+            "-c",
+            "trap 'exit 9' TERM INT; echo ready; for i in $(seq 200); do sleep 0.05; done",
+        ]);
         let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
         std::io::BufRead::read_line(&mut stdout, &mut String::new()).unwrap();
