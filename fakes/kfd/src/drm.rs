@@ -5,6 +5,10 @@ use crate::errno::{Answer, Errno};
 use crate::gpu::Gpu;
 use crate::kernel::{Call, Caller, Kernel};
 
+/// Major number of render nodes.
+pub const DRM_MAJOR: u32 = 226;
+/// Major number of `/dev/kfd`; the system chooses one.
+pub const KFD_MAJOR: u32 = 240;
 /// Bytes of `drm_amdgpu_info_device` as the kernel knows it.
 const DEVICE_BYTES: usize = 448;
 /// `AMDGPU_INFO_ACCEL_WORKING`.

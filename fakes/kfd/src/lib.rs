@@ -26,6 +26,7 @@ pub mod setup;
 pub mod tree;
 mod userptr;
 
+pub use drm::{DRM_MAJOR, KFD_MAJOR};
 pub use errno::{Answer, Errno};
 pub use events::{Fill, Wait};
 pub use gpu::Gpu;

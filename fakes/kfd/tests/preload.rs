@@ -68,6 +68,7 @@ fn rules_7_17_and_20_hold_for_a_c_program_and_the_ledger_agrees() {
 
 #[test]
 fn nodes_look_like_devices_and_sysfs_like_sysfs_and_the_rest_is_untouched() {
+    assert_eq!(run("devices", &[REPORT]), [""; 0]);
     assert_eq!(run("nodes", &[REPORT]), [""; 0]);
 }
 

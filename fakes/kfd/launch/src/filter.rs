@@ -1,7 +1,8 @@
 //! The seccomp filter: which system calls of the program stop and ask, and the descriptor through which they do.
 //!
 //! The filter denies nothing. It stops an `ioctl` whose type byte is that of the KFD or of DRM, and the three calls that
-//! end a program: by them the supervisor learns what is open at that time. Touches the calling process, once.
+//! end a program: by them the supervisor learns what is open at that time. On request it also stops those that ask what
+//! a descriptor is. Touches the calling process, once.
 
 use core::ffi::{c_int, c_ulong};
 use std::io::{Error, ErrorKind, Result};
@@ -18,8 +19,11 @@ const ARCH: u32 = 183 | 3 << 30;
 /// Places in `struct seccomp_data`.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
-/// Low half of the second argument, the request of an `ioctl`.
-const REQUEST: u32 = 24;
+
+/// Low half of an argument.
+const fn argument(number: u32) -> u32 {
+    16 + 8 * number
+}
 
 /// `SECCOMP_IOCTL_NOTIF_RECV`: `_IOWR('!', 0, struct seccomp_notif)`, and so on.
 const RECEIVE: c_ulong = 0xc050_2100;
@@ -42,29 +46,36 @@ const fn load(place: u32) -> sock_filter {
     statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, place)
 }
 
-/// The program; jumps count instructions from the next one on. Calls of other architectures (32-bit programs) pass.
-const PROGRAM: [sock_filter; 13] = [
-    load(ARCHITECTURE),
-    jump(ARCH, 0, 9),
-    load(NUMBER),
-    jump(libc::SYS_exit_group as u32, 8, 0),
-    jump(libc::SYS_execve as u32, 7, 0),
-    jump(libc::SYS_execveat as u32, 6, 0),
-    jump(libc::SYS_ioctl as u32, 0, 4),
-    load(REQUEST),
-    statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0xff00),
-    jump((b'K' as u32) << 8, 2, 0),
-    jump((b'd' as u32) << 8, 1, 0),
-    statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
-    statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_USER_NOTIF),
-];
+/// The program. Calls of other architectures (32-bit programs) pass.
+fn program(stats: bool) -> Vec<sock_filter> {
+    let ask = statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_USER_NOTIF);
+    let allow = statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW);
+    let and = |mask| statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, mask);
+    let mut steps = vec![load(ARCHITECTURE), jump(ARCH, 1, 0), allow, load(NUMBER)];
+    for number in [libc::SYS_exit_group, libc::SYS_execve, libc::SYS_execveat] {
+        steps.extend([jump(number as u32, 0, 1), ask]);
+    }
+    if stats {
+        let empty = libc::AT_EMPTY_PATH as u32;
+        steps.extend([jump(libc::SYS_fstat as u32, 0, 1), ask]);
+        for (number, flags) in [(libc::SYS_newfstatat, argument(3)), (libc::SYS_statx, argument(2))] {
+            steps.extend([jump(number as u32, 0, 5), load(flags), and(empty), jump(empty, 0, 1), ask, allow]);
+        }
+    }
+    steps.extend([jump(libc::SYS_ioctl as u32, 1, 0), allow, load(argument(1)), and(0xff00)]);
+    for kind in [b'K', b'd'] {
+        steps.extend([jump(u32::from(kind) << 8, 0, 1), ask]);
+    }
+    steps.push(allow);
+    steps
+}
 
 /// Installs the filter on this process and all that come from it: the number of the descriptor that asks.
 ///
-/// Where the kernel can, a call that the supervisor has begun with ends whatever signal comes, so that none is carried
+/// `stats` stops `fstat` and its like too. Where the kernel can, a call that the supervisor has begun with ends whatever signal comes, so that none is carried
 /// out twice.
-pub fn install() -> Result<RawFd> {
-    let mut program = PROGRAM;
+pub fn install(stats: bool) -> Result<RawFd> {
+    let mut program = program(stats);
     let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     let mut answer = Err(Error::from(ErrorKind::Unsupported));
     for flags in [libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, 0] {
@@ -152,45 +163,58 @@ impl Listener {
 mod tests {
     use super::*;
 
-    /// Carries out the program on a call.
-    fn run(number: i64, architecture: u32, request: u64) -> u32 {
-        let mut accumulator = 0;
-        let mut at = 0;
+    /// Carries out the program on a call: whether it stops.
+    fn asks(stats: bool, architecture: u32, number: libc::c_long, arguments: [u64; 6]) -> bool {
+        let steps = program(stats);
+        let (mut accumulator, mut at) = (0, 0);
         loop {
-            let step = PROGRAM[at];
+            let step = steps[at];
             at += 1;
-            let code = u32::from(step.code);
-            match code & 7 {
+            match u32::from(step.code) & 7 {
                 libc::BPF_LD => {
                     accumulator = match step.k {
                         NUMBER => number as u32,
                         ARCHITECTURE => architecture,
-                        REQUEST => request as u32,
-                        odd => panic!("{odd}"),
+                        place => arguments[(place as usize - 16) / 8] as u32,
                     }
                 }
                 libc::BPF_ALU => accumulator &= step.k,
                 libc::BPF_JMP => at += usize::from(if accumulator == step.k { step.jt } else { step.jf }),
-                libc::BPF_RET => return step.k,
-                odd => panic!("{odd}"),
+                _ => match step.k {
+                    libc::SECCOMP_RET_USER_NOTIF => return true,
+                    libc::SECCOMP_RET_ALLOW => return false,
+                    odd => panic!("{odd:#x}"),
+                },
             }
         }
     }
 
     #[test]
     fn only_ioctls_of_the_two_devices_and_ends_of_programs_stop() {
-        let asks = |number, request| match run(number, ARCH, request) {
-            libc::SECCOMP_RET_USER_NOTIF => true,
-            libc::SECCOMP_RET_ALLOW => false,
-            odd => panic!("{odd:#x}"),
-        };
-        assert!(asks(libc::SYS_ioctl, 0x8008_4b01) && asks(libc::SYS_ioctl, 0xffff_ffff_c040_6400));
-        assert!(!asks(libc::SYS_ioctl, 0x5401) && !asks(libc::SYS_ioctl, 0x8008_4c01) && !asks(libc::SYS_ioctl, 0x4b));
-        assert!(asks(libc::SYS_execve, 0) && asks(libc::SYS_execveat, 0) && asks(libc::SYS_exit_group, 0));
-        for number in [libc::SYS_read, libc::SYS_openat, libc::SYS_exit, libc::SYS_clone, libc::SYS_mmap] {
-            assert!(!asks(number, 0x8008_4b01));
+        for stats in [false, true] {
+            let ioctl = |request| asks(stats, ARCH, libc::SYS_ioctl, [3, request, 0, 0, 0, 0]);
+            assert!(ioctl(0x8008_4b01) && ioctl(0xffff_ffff_c040_6400));
+            assert!(!ioctl(0x5401) && !ioctl(0x8008_4c01) && !ioctl(0x4b));
+            for number in [libc::SYS_execve, libc::SYS_execveat, libc::SYS_exit_group] {
+                assert!(asks(stats, ARCH, number, [0; 6]));
+            }
+            for number in [libc::SYS_read, libc::SYS_openat, libc::SYS_exit, libc::SYS_clone, libc::SYS_mmap] {
+                assert!(!asks(stats, ARCH, number, [0x1000, 0x8008_4b01, 0x1000, 0x1000, 0, 0]));
+            }
+            assert!(!asks(stats, ARCH ^ 1, libc::SYS_ioctl, [3, 0x8008_4b01, 0, 0, 0, 0]), "32-bit calls");
         }
-        assert_eq!(run(libc::SYS_ioctl, ARCH ^ 1, 0x8008_4b01), libc::SECCOMP_RET_ALLOW, "32-bit calls");
+    }
+
+    #[test]
+    fn questions_about_descriptors_stop_on_request() {
+        for stats in [false, true] {
+            let asks = |number, arguments| asks(stats, ARCH, number, arguments);
+            assert_eq!(asks(libc::SYS_fstat, [3, 0, 0, 0, 0, 0]), stats);
+            assert_eq!(asks(libc::SYS_newfstatat, [3, 0, 0, 0x1000, 0, 0]), stats);
+            assert_eq!(asks(libc::SYS_statx, [3, 0, 0x1100, 0, 0, 0]), stats);
+            assert!(!asks(libc::SYS_newfstatat, [3, 0, 0x1000, 0x100, 0, 0]));
+            assert!(!asks(libc::SYS_statx, [3, 0, 0x100, 0x1000, 0, 0]));
+        }
     }
 
     #[test]

@@ -31,17 +31,20 @@
 //!   as the client asks, and a fork child inherits those of `/dev/kfd`. A touch faults where nothing can be: behind a
 //!   small BAR. Memory of freed buffers is given back when no process that used a device maps it.
 //! * Offsets differ from the real ones: those of `/dev/kfd` are below 2^61, different for each process.
-//! * The nodes are no character devices, so that libdrm asks GET_CLIENT, which is allowed; ioctls whose type is neither
-//!   of the two are ENOTTY.
+//! * The nodes are no character devices, so that libdrm asks GET_CLIENT, which is allowed. A machine with several GPUs,
+//!   which libdrm would take for one, answers `fstat` as devices do, at the price of a round trip for each file; by
+//!   their paths they are regular files there too. ioctls whose type is neither of the two are ENOTTY.
+//! * A program cannot have seccomp notifications of its own. Other parts of `/sys` are those of the real machine.
 //! * A signal ends a wait within 50 ms, with EINTR also where the system would go on by itself.
 //!
-//! The map: `start` (the child: `mounts`, `filter`) and then `supervisor` (`target`, `denied`) -> `sys`; `report`.
+//! The map: `start` (the child: `mounts`, `filter`) and then `supervisor` (`target`, `stats`, `denied`) -> `sys`; `report`.
 
 mod denied;
 mod filter;
 mod mounts;
 mod report;
 mod start;
+mod stats;
 mod supervisor;
 mod sys;
 mod target;
@@ -153,7 +156,9 @@ impl Run {
         let file =
             self.report.map(|path| std::fs::File::create(&path).map(|f| (f, path.clone())).map_err(of(path.display())));
         let file = file.transpose()?;
-        let program = Program { command: self.command, root: absolute(self.root)? };
+        // libdrm tells several GPUs apart by what it learns of descriptors, and one from none by less.
+        let stats = setup.kernel.config().gpus.iter().filter(|gpu| !gpu.hidden).count() > 1;
+        let program = Program { command: self.command, root: absolute(self.root)?, stats };
         sys::adopt_orphans().map_err(of("prctl"))?;
         let signals = sys::mask(libc::SIG_BLOCK, &supervisor::signals());
         let (mut nodes, mut denied) = (None, None);

@@ -54,6 +54,8 @@ pub struct Program {
     pub command: Vec<OsString>,
     /// Its root directory, when that is not this process's.
     pub root: Option<PathBuf>,
+    /// Its questions what a descriptor is are answered too.
+    pub stats: bool,
 }
 
 /// A program that waits to be let go by the first answer of the supervisor.
@@ -155,7 +157,7 @@ fn prepare(setup: &Setup, program: &Program, signals: &libc::sigset_t, parent: &
     sys::mask(libc::SIG_SETMASK, signals);
     // SAFETY: the default action; Rust programs start with another one.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    let listener = filter::install().map_err(|e| format!("seccomp filter with user notification: {e}"))?;
+    let listener = filter::install(program.stats).map_err(|e| format!("seccomp filter with user notification: {e}"))?;
     ask(&[&[LISTENER], &listener.to_le_bytes()[..]].concat())?;
     // SAFETY: the descriptor that `install` made, and nobody uses here any more.
     drop(unsafe { OwnedFd::from_raw_fd(listener) });

@@ -12,11 +12,12 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rocdxg_fake_kfd::{Answer, Descriptor, Errno, FileId, Kernel, Ledger, Reply, Stretch, Wait};
+use rocdxg_fake_kfd::{Answer, Caller, Descriptor, Errno, FileId, Kernel, Ledger, Reply, Stretch, Wait};
 
 use crate::denied::Denied;
 use crate::filter::{Call, Listener};
 use crate::mounts::render_node;
+use crate::stats::{self, Question};
 use crate::sys::{self, Poll};
 use crate::target::{self, Inode, Process, Target};
 
@@ -257,6 +258,11 @@ impl Supervisor {
                 Some(Reply::Asleep(wait)) => self.parked.push(Parked { call, tgid, wait }),
             }
             self.wake();
+        } else if let Some(question) = stats::question(&call) {
+            match self.stat(&call, tgid, &question) {
+                None => self.listener.let_pass(call.id),
+                Some(answer) => self.answer(&call, answer),
+            }
         } else {
             // What the program has open is the last to be known of it.
             self.look_at(tgid, call.tid);
@@ -293,6 +299,21 @@ impl Supervisor {
         let reply = kernel.ioctl(&caller, file, request, argument);
         self.write_files();
         Some(reply)
+    }
+
+    /// What a descriptor is; `None` for one that is not of a device.
+    fn stat(&self, call: &Call, tgid: i32, question: &Question) -> Option<Answer> {
+        let inode = target::inode(call.tid, question.fd)?;
+        let node = self.nodes.inodes.iter().position(|node| *node == inode)?;
+        let (listener, nodes) = (&self.listener, &self.nodes.inodes);
+        let caller = Target { tgid, tid: call.tid, id: call.id, listener, nodes, named: None };
+        let mut first = [0];
+        if question.path.is_some_and(|path| path != 0 && !(caller.read(path, &mut first) && first == [0])) {
+            return None;
+        }
+        let node = &self.nodes.nodes[node];
+        let bytes = stats::answer(&node.file.metadata().ok()?, node.gpu.map(|(_, minor)| minor), question.extended);
+        Some(if caller.write(question.to, &bytes) { Ok(()) } else { Err(Errno::EFAULT) })
     }
 
     /// The descriptor in front of an argument.

@@ -104,6 +104,11 @@ fn nodes_and_sysfs_are_there_and_the_rest_is_untouched() {
 }
 
 #[test]
+fn several_gpus_look_like_devices_by_their_descriptors() {
+    smoke_leaves(&["--machine", "two-gfx1100"], "devices", [1, 1, 1, 0, 0, 0, 0]);
+}
+
+#[test]
 fn rules_3_and_10_hold_over_a_fork() {
     smoke_leaves(&[], "fork", [2, 2, 2, 2, 0, 0, 0]);
 }
