@@ -35,7 +35,8 @@
 //!   which libdrm would take for one, answers `fstat` as devices do, at the price of a round trip for each file; by
 //!   their paths they are regular files there too. ioctls whose type is neither of the two are ENOTTY.
 //! * A program cannot have seccomp notifications of its own. Other parts of `/sys` are those of the real machine.
-//! * A signal ends a wait within 50 ms, with EINTR also where the system would go on by itself.
+//! * A signal ends a wait within 50 ms, with EINTR also where the system would go on by itself. Before Linux 5.19 a signal
+//!   ends any call at once: a wait does not tell the time that is left, and the system may make another call twice.
 //!
 //! The map: `start` (the child: `mounts`, `filter`) and then `supervisor` (`target`, `stats`, `denied`) -> `sys`; `report`.
 
@@ -90,8 +91,8 @@ struct Run {
     /// Answer as kernel 6.1, 6.12 or 7.2
     #[arg(long, value_name = "VERSION")]
     kernel: Option<String>,
-    /// Let calls fail: NAME:k[:errno], comma-separated
-    #[arg(long, value_name = "CALLS")]
+    /// Let calls fail, as text that `ROCDXG_FAKE_KFD_FAIL` has
+    #[arg(long, value_name = "CALLS", help = "Let calls fail: NAME:k[:errno], comma-separated")]
     fail: Option<String>,
     /// Write what happened to a JSON file
     #[arg(long, value_name = "FILE")]
@@ -170,6 +171,7 @@ impl Run {
         let started = started.map_err(|e| e.to_string())?;
         let nodes = nodes.ok_or("no devices")?;
         let kernel = core::mem::replace(&mut setup.kernel, rocdxg_fake_kfd::Kernel::new(Default::default()));
+        sys::raise_descriptors();
         let supervisor = Supervisor::new(kernel, nodes, denied, started.listener, started.pid);
         let mut supervisor = supervisor.map_err(of("supervisor"))?;
         let status = exit_status(ExitStatus::from_raw(supervisor.run().map_err(of("supervisor"))?));

@@ -202,6 +202,17 @@ pub fn adopt_orphans() -> Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }.into()).map(drop)
 }
 
+/// Lets this process have as many descriptors as it may: it has some for each process and open file of the program.
+pub fn raise_descriptors() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: room for the limit.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 {
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: a limit of ours. What is not granted is not had.
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    }
+}
+
 /// Descriptors to be told about, each with a number.
 #[derive(Debug)]
 pub struct Poll(OwnedFd);
