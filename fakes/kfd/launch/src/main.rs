@@ -101,7 +101,7 @@ struct Run {
     #[arg(long, value_name = "DIR", alias = "chroot")]
     root: Option<PathBuf>,
     /// The program and its arguments
-    #[arg(value_name = "CMD", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "CMD", required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 

@@ -52,7 +52,8 @@ pub fn answer(file: &Metadata, minor: Option<u32>, extended: bool) -> Vec<u8> {
         stat.stx_ino = file.ino();
         (stat.stx_dev_major, stat.stx_dev_minor) = (libc::major(file.dev()), libc::minor(file.dev()));
         (stat.stx_rdev_major, stat.stx_rdev_minor) = (major, minor);
-        bytes_of(&stat)
+        // SAFETY: plain data that was made of zeros.
+        unsafe { bytes_of(&stat) }
     } else {
         // SAFETY: plain data, all zero is a value of it.
         let mut stat: libc::stat = unsafe { core::mem::zeroed() };
@@ -62,12 +63,16 @@ pub fn answer(file: &Metadata, minor: Option<u32>, extended: bool) -> Vec<u8> {
         stat.st_mode = mode;
         stat.st_rdev = libc::makedev(major, minor);
         stat.st_blksize = 4096;
-        bytes_of(&stat)
+        // SAFETY: plain data that was made of zeros.
+        unsafe { bytes_of(&stat) }
     }
 }
 
-/// The bytes of a structure that was made of zeros: none is uninitialised.
-fn bytes_of<T>(structure: &T) -> Vec<u8> {
-    // SAFETY: the caller passes plain data whose padding was zeroed with it.
+/// The bytes of a structure.
+///
+/// # Safety
+/// It is plain data without uninitialised bytes.
+unsafe fn bytes_of<T>(structure: &T) -> Vec<u8> {
+    // SAFETY: the structure is there, and the caller vouches for its bytes.
     unsafe { core::slice::from_raw_parts((&raw const *structure).cast::<u8>(), size_of::<T>()) }.to_vec()
 }

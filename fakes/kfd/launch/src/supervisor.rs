@@ -118,7 +118,7 @@ pub struct Supervisor {
     program: i32,
     opens: Vec<Open>,
     processes: HashMap<i32, Process>,
-    /// Thread groups of threads.
+    /// Thread groups of threads of these.
     threads: HashMap<i32, i32>,
     parked: Vec<Parked>,
     /// When sleeping threads were last looked at for signals.
@@ -248,7 +248,7 @@ impl Supervisor {
     fn serve(&mut self) {
         let Some(call) = self.listener.receive() else { return };
         let Some(tgid) = self.group_of(call.tid) else { return self.listener.let_pass(call.id) };
-        if self.processes.get(&tgid).is_some_and(Process::is_over) {
+        if self.processes.get(&tgid).is_some_and(|process| process.is_over(call.tid)) {
             self.end(tgid);
         }
         if i64::from(call.number) == libc::SYS_ioctl {
@@ -280,7 +280,9 @@ impl Supervisor {
             return known;
         }
         let tgid = target::group_of(tid)?;
-        self.threads.insert(tid, tgid);
+        if self.processes.contains_key(&tgid) {
+            self.threads.insert(tid, tgid);
+        }
         Some(tgid)
     }
 

@@ -74,6 +74,13 @@ pub fn same_file(own: &OwnedFd, tid: i32, fd: RawFd) -> bool {
     unsafe { libc::syscall(libc::SYS_kcmp, this, tid, KCMP_FILE, own.as_raw_fd(), fd) == 0 }
 }
 
+/// Whether two threads have one address space.
+pub fn same_space(one: i32, other: i32) -> bool {
+    const KCMP_VM: c_int = 1;
+    // SAFETY: numbers only.
+    unsafe { libc::syscall(libc::SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0 }
+}
+
 /// Whether something can be read from a descriptor now.
 pub fn is_readable(fd: &OwnedFd) -> bool {
     let mut entry = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };

@@ -92,13 +92,21 @@ pub fn check() -> core::result::Result<(), &'static str> {
     children(own_pid()).map(drop).ok_or("this kernel does not list children (CONFIG_PROC_CHILDREN)")
 }
 
+/// The address space of a process: what tells one program of it from the next.
+#[derive(Debug)]
+enum Space {
+    /// Its memory, also after another program took its place.
+    Own(File),
+    /// That of its parent, until it is another program (vfork).
+    Shared(i32),
+}
+
 /// A process that has or had a device open.
 #[derive(Debug)]
 pub struct Process {
     /// Readable once it has ended.
     pub pidfd: OwnedFd,
-    /// Its address space, also after another program took its place.
-    memory: File,
+    space: Space,
     /// Its descriptors, as far as they are known.
     pub files: HashMap<RawFd, FileId>,
 }
@@ -107,14 +115,21 @@ impl Process {
     /// A process of which a thread is known.
     pub fn new(tgid: i32, tid: i32) -> Result<Self> {
         let pidfd = sys::pidfd_open(tgid, 0)?;
-        let memory = File::open(format!("/proc/{tid}/mem"))?;
-        Ok(Self { pidfd, memory, files: HashMap::new() })
+        let space = match parent_of(tgid) {
+            Some(parent) if sys::same_space(parent, tid) => Space::Shared(parent),
+            _ => Space::Own(File::open(format!("/proc/{tid}/mem"))?),
+        };
+        Ok(Self { pidfd, space, files: HashMap::new() })
     }
 
-    /// Whether it has ended, or is another program now: nothing is left in its address space.
-    pub fn is_over(&self) -> bool {
-        // A space that is left reads as the end of the file; address 0 of one that is used is an error.
-        sys::is_readable(&self.pidfd) || matches!(self.memory.read_at(&mut [0], 0), Ok(0))
+    /// Whether it has ended, or is another program now: nothing is left in its address space. A thread of it asks.
+    pub fn is_over(&self, tid: i32) -> bool {
+        sys::is_readable(&self.pidfd)
+            || match &self.space {
+                // A space that is left reads as the end of the file; address 0 of one that is used is an error.
+                Space::Own(memory) => matches!(memory.read_at(&mut [0], 0), Ok(0)),
+                Space::Shared(parent) => !sys::same_space(*parent, tid),
+            }
     }
 }
 
@@ -214,17 +229,17 @@ mod tests {
             .unwrap();
         let pid = shell.id().cast_signed();
         let process = Process::new(pid, pid).unwrap();
-        assert!(!process.is_over());
+        assert!(!process.is_over(pid));
         drop(shell.stdin.take());
         let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-        while !process.is_over() {
+        while !process.is_over(pid) {
             assert!(std::time::Instant::now() < until, "sleep runs");
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        assert!(!Process::new(pid, pid).unwrap().is_over());
+        assert!(!Process::new(pid, pid).unwrap().is_over(pid));
         shell.kill().unwrap();
         shell.wait().unwrap();
-        assert!(process.is_over());
+        assert!(process.is_over(pid));
         std::io::Read::read_to_end(&mut reader, &mut Vec::new()).unwrap();
     }
 

@@ -194,6 +194,12 @@ fn a_file_is_its_openers_whoever_uses_it_first_and_numbers_come_again() {
 }
 
 #[test]
+fn rule_3_holds_for_programs_that_a_vfork_child_starts() {
+    let (report, _) = run(&[], raw(), &["spawns"]);
+    assert_eq!(left_in(&report)[..3], [3, 0, 3]);
+}
+
+#[test]
 fn threads_open_and_close_at_once() {
     let (report, _) = run(&[], raw(), &["threads"]);
     assert_eq!(report["calls"]["GET_VERSION"], 4 * 50 * 10);

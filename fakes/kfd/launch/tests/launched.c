@@ -268,6 +268,36 @@ static void reclaim(void)
     CHECK(stat("/dev/dri/renderD128", &file) == 0 && file.st_blocks * 512 < 128 << 20);
 }
 
+// A child that shares its parent's memory until it is another program: the next program after that is one more.
+static void spawns(const char *program)
+{
+    int own = (int)syscall(SYS_openat, AT_FDCWD, "/dev/kfd", O_RDWR);
+    CHECK(get_version(own) == 0);
+    pid_t child = vfork();
+    if (child == 0) {
+        execl(program, program, "spawned", NULL);
+        _exit(1);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0 && get_version(own) == 0);
+}
+
+static void spawned(const char *program)
+{
+    int own = (int)syscall(SYS_openat, AT_FDCWD, "/dev/kfd", O_RDWR);
+    CHECK(get_version(own) == 0);
+    char number[16];
+    snprintf(number, sizeof number, "%d", own);
+    execl(program, program, "executed", number, NULL);
+    CHECK(!"exec");
+}
+
+static void executed(int file)
+{
+    FAILS(get_version(file), EBADF);
+    CHECK(get_version(kfd_node()) == 0);
+}
+
 static void loop(int count)
 {
     int fd = kfd_node();
@@ -288,6 +318,9 @@ int main(int argc, char **argv)
     else if (!strcmp(scenario, "inherited")) inherited();
     else if (!strcmp(scenario, "threads")) threads();
     else if (!strcmp(scenario, "reclaim")) reclaim();
+    else if (!strcmp(scenario, "spawns")) spawns(argv[0]);
+    else if (!strcmp(scenario, "spawned")) spawned(argv[0]);
+    else if (!strcmp(scenario, "executed") && argc == 3) executed(atoi(argv[2]));
     else if (!strcmp(scenario, "loop") && argc == 3) loop(atoi(argv[2]));
     else return 2;
     return 0;
