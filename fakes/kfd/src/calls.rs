@@ -40,7 +40,7 @@ impl Kernel {
             | "DBG_ADDRESS_WATCH_DEPRECATED"
             | "DBG_WAVE_CONTROL_DEPRECATED" => Err(Errno::EPERM),
             absent => {
-                self.violate(format!("{absent}: this fake does not have it yet"));
+                self.unknown_request(call.request, format!("{absent}: this fake does not have it yet"));
                 Err(Errno::ENOTTY)
             }
         }

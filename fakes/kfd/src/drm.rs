@@ -5,6 +5,10 @@ use crate::errno::{Answer, Errno};
 use crate::gpu::Gpu;
 use crate::kernel::{Call, Caller, Kernel};
 
+/// Major number of render nodes.
+pub const DRM_MAJOR: u32 = 226;
+/// Major number of `/dev/kfd`; the system chooses one.
+pub const KFD_MAJOR: u32 = 240;
 /// Bytes of `drm_amdgpu_info_device` as the kernel knows it.
 const DEVICE_BYTES: usize = 448;
 /// `AMDGPU_INFO_ACCEL_WORKING`.
@@ -36,11 +40,12 @@ impl Kernel {
     /// Dispatch of an ioctl on a render node of GPU `gpu`.
     pub(crate) fn drm_ioctl(&mut self, caller: &dyn Caller, gpu: usize, request: u32, argument: u64) -> Answer {
         if abi::kind(request) != b'd' {
-            self.violate(format!("render node: request {request:#010x} is no DRM request"));
+            self.unknown_request(request, format!("render node: request {request:#010x} is no DRM request"));
             return Err(Errno::ENOTTY);
         }
         let Some(entry) = abi::DRM.iter().find(|r| abi::number(r.code) == abi::number(request)) else {
-            self.violate(format!("render node: this fake does not have request {request:#010x}"));
+            let what = format!("render node: this fake does not have request {request:#010x}");
+            self.unknown_request(request, what);
             return Err(Errno::EINVAL);
         };
         match entry.name {

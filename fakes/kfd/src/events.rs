@@ -22,8 +22,6 @@ const KERNEL_SLOTS: u32 = 256;
 pub(crate) const EVENT_PAGE: u64 = 32768;
 /// Events of one wait at most (rule 96).
 const MOST: u32 = 4096;
-/// `event_page_offset` of an event with a slot: the type of an event mapping.
-const PAGE_OFFSET: u64 = 1 << 63;
 /// Bytes of a record in the list of a wait (`kfd_event_data`).
 const RECORD: u64 = 48;
 /// Timeout without end.
@@ -51,6 +49,8 @@ struct Entry {
     age: u64,
     activated: bool,
     destroyed: bool,
+    /// The wait unset an auto-reset event.
+    consumed: bool,
 }
 
 #[derive(Debug)]
@@ -155,9 +155,12 @@ impl Kernel {
         call.args.put_u64(at::event_page_offset, 0);
         let slotted = kind == SIGNAL || kind == DEBUG;
         let tgid = call.caller.tgid();
+        let page_offset = self.kfd_offset(tgid, Pages::Events(tgid));
+        // Where mappings are not seen there may be one.
+        let slots = if self.config.file_offsets { (EVENT_PAGE / 8) as u32 } else { KERNEL_SLOTS };
         let events = &mut self.process(call).events;
         let id = if slotted {
-            let own = Page { buffer: None, pages: Pages::Events(tgid), slots: KERNEL_SLOTS };
+            let own = Page { buffer: None, pages: Pages::Events(tgid), slots };
             let fresh = events.page.is_none();
             let slots = events.page.get_or_insert(own).slots;
             let id = (1..slots).find(|id| !events.events.contains_key(id));
@@ -175,7 +178,7 @@ impl Kernel {
         call.args.put_u32(at::event_trigger_data, id);
         if slotted {
             call.args.put_u32(at::event_slot_index, id);
-            call.args.put_u64(at::event_page_offset, PAGE_OFFSET);
+            call.args.put_u64(at::event_page_offset, page_offset);
             self.fills.extend(pages.map(|pages| Fill { pages, offset: 8 * u64::from(id), bytes: 8 }));
         }
         Ok(())
@@ -242,8 +245,9 @@ impl Kernel {
             let event = self.process(call).events.events.get_mut(&id).ok_or(Errno::EINVAL)?;
             let age = if event.kind == SIGNAL { record.u64(abi::signal_data::last_event_age) } else { 0 };
             let activated = event.set || (age != 0 && age != event.age);
+            let consumed = event.set && event.auto_reset;
             event.set &= !event.auto_reset;
-            entries.push(Entry { id, age, activated, destroyed: false });
+            entries.push(Entry { id, age, activated, destroyed: false, consumed });
         }
         let waiter = Waiter { entries, all: call.args.u32(at::wait_for_all) != 0 };
         if count == 0 || waiter.complete() {
@@ -276,6 +280,25 @@ impl Kernel {
             }
         }
         Ok(())
+    }
+
+    /// A signal for the thread of a wait that sleeps: the wait ends and what it consumed is given back. The front-end
+    /// ends the call so that it is made again or becomes EINTR (rule 103).
+    pub fn interrupt(&mut self, caller: &dyn Caller, wait: &Wait) {
+        let Some(process) = self.processes.get_mut(&wait.tgid) else { return };
+        let Some(waiter) = process.events.waiters.remove(&wait.number) else { return };
+        for entry in waiter.entries.iter().filter(|entry| entry.consumed) {
+            if let Some(event) = process.events.events.get_mut(&entry.id) {
+                event.set = true;
+            }
+        }
+        let write =
+            |offset: usize, value: u32| caller.write(wait.argument.wrapping_add(offset as u64), &value.to_le_bytes());
+        if let Some(deadline) = wait.deadline {
+            let left = deadline.saturating_duration_since(Instant::now()).as_millis();
+            write(abi::wait_events::timeout, u32::try_from(left).unwrap_or(FOREVER - 1));
+        }
+        write(abi::wait_events::wait_result, FAIL);
     }
 
     /// Looks after a wait that sleeps: what it ends in, or `None` while it goes on.

@@ -78,6 +78,11 @@ impl Plan {
         answer
     }
 
+    /// How often each call was made.
+    pub(crate) fn counts(&self) -> &BTreeMap<&'static str, u64> {
+        &self.counts
+    }
+
     /// How often a call was made.
     pub(crate) fn count(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)

@@ -11,10 +11,14 @@ use crate::events::{Events, Fill, Wait};
 use crate::gpu::{self, Gpu};
 use crate::inject::{self, Plan};
 use crate::memory::Buffer;
+use crate::mmap::Stretch;
 use crate::mode::Mode;
 
 /// At most that many violations are kept in words.
 const TEXTS: usize = 1000;
+
+/// Opener of a file whose opener is gone; no thread group has this number.
+const NOBODY: i32 = 0;
 
 /// An open file description of a device node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,6 +63,9 @@ pub struct Config {
     /// The front-end's render nodes are regular files, so that libdrm asks GET_CLIENT, which a render node refuses
     /// (kfd-kernel.md rule 124).
     pub allow_get_client: bool,
+    /// The front-end's nodes are regular files, whose mappings the system makes without asking the driver: offsets are
+    /// such that a file has them, and each is given out once (see [`Kernel::stretch`]).
+    pub file_offsets: bool,
 }
 
 impl Config {
@@ -67,7 +74,7 @@ impl Config {
         let gpus = Gpu::of_machine(machine);
         let topology_nodes = machine.host.nodes + gpus.len() as u32;
         let system_bytes = u64::from(machine.host.nodes) * machine.host.bytes;
-        Self { mode, gpus, topology_nodes, system_bytes, allow_get_client: false }
+        Self { mode, gpus, topology_nodes, system_bytes, allow_get_client: false, file_offsets: false }
     }
 
     /// The driver of a captured tree; `topology` is the directory with `nodes`.
@@ -75,7 +82,7 @@ impl Config {
         let gpus = Gpu::of_tree(topology)?;
         let topology_nodes = gpu::numbered(&topology.join("nodes"))?.len() as u32;
         let system_bytes = gpu::system_bytes(topology)?;
-        Ok(Self { mode, gpus, topology_nodes, system_bytes, allow_get_client: false })
+        Ok(Self { mode, gpus, topology_nodes, system_bytes, allow_get_client: false, file_offsets: false })
     }
 }
 
@@ -142,6 +149,14 @@ pub struct Kernel {
     pub(crate) offsets: BTreeMap<usize, u64>,
     /// What is to be written into mappings.
     pub(crate) fills: Vec<Fill>,
+    /// Which part of `/dev/kfd` belongs to a process, with file offsets.
+    pub(crate) windows: BTreeMap<i32, u64>,
+    /// Number of the next such part.
+    pub(crate) next_window: u64,
+    /// Parts of files that show nothing any more.
+    pub(crate) freed: Vec<Stretch>,
+    /// Requests that are none of this driver's, and how often each was made.
+    unknown: BTreeMap<u32, u64>,
     /// The wait that the current ioctl became.
     pub(crate) parked: Option<Wait>,
     plan: Plan,
@@ -153,6 +168,7 @@ pub struct Kernel {
 pub(crate) struct Call<'a> {
     pub(crate) caller: &'a dyn Caller,
     pub(crate) name: &'static str,
+    pub(crate) request: u32,
     pub(crate) args: Block,
     /// Where the caller's argument is.
     pub(crate) argument: u64,
@@ -178,6 +194,10 @@ impl Kernel {
             next_buffer: 1,
             offsets: BTreeMap::new(),
             fills: Vec::new(),
+            windows: BTreeMap::new(),
+            next_window: 0,
+            freed: Vec::new(),
+            unknown: BTreeMap::new(),
             parked: None,
             plan: Plan::default(),
             violations: Vec::new(),
@@ -198,6 +218,17 @@ impl Kernel {
         }
     }
 
+    /// Records a request that this driver does not have.
+    pub(crate) fn unknown_request(&mut self, request: u32, what: String) {
+        *self.unknown.entry(request).or_default() += 1;
+        self.violate(what);
+    }
+
+    /// Requests that this driver does not have, and how often each was made.
+    pub fn unknown(&self) -> &BTreeMap<u32, u64> {
+        &self.unknown
+    }
+
     /// What clients did against the contract, in order; the first thousand in words.
     pub fn violations(&self) -> &[String] {
         &self.violations
@@ -212,6 +243,11 @@ impl Kernel {
     /// no call.
     pub fn calls(&self, name: &str) -> Option<u64> {
         inject::call(name).map(|name| self.plan.count(name))
+    }
+
+    /// The calls that were made, by name, and how often.
+    pub fn call_counts(&self) -> &BTreeMap<&'static str, u64> {
+        self.plan.counts()
     }
 
     /// Makes the `k`-th call of a name (see [`Kernel::calls`]) from now fail without any effect, with 0 every one;
@@ -283,14 +319,19 @@ impl Kernel {
         }
     }
 
-    /// A process ended: its state goes, and the files that only its VMs kept. Its descriptors are closed by the
-    /// front-end.
+    /// A process ended or became another program: its state goes, and the files that only its VMs kept. Its descriptors
+    /// are closed by the front-end; those that somebody still has belong to nobody.
     pub fn exit(&mut self, tgid: i32) {
+        self.free_all(tgid);
         self.processes.remove(&tgid);
         self.files.retain(|_, file| match file {
             File::Render { vm, open, .. } if *vm == Some(tgid) => {
                 *vm = None;
                 *open
+            }
+            File::Kfd { opener } if *opener == tgid => {
+                *opener = NOBODY;
+                true
             }
             _ => true,
         });
@@ -317,7 +358,7 @@ impl Kernel {
         let number = abi::number(request);
         let listed = abi::KFD.iter().find(|r| abi::number(r.code) == number);
         let Some(entry) = listed.filter(|_| number <= self.config.mode.last_number()) else {
-            self.violate(format!("request {request:#010x} is none of this kernel's"));
+            self.unknown_request(request, format!("request {request:#010x} is none of this kernel's"));
             return Err(Errno::ENOTTY);
         };
         if abi::without_size(request) != abi::without_size(entry.code) {
@@ -349,7 +390,7 @@ impl Kernel {
             self.violate(format!("{}: cannot read {bytes} bytes at {argument:#x}", entry.name));
             return Err(Errno::EFAULT);
         }
-        let mut call = Call { caller, name: entry.name, args: Block(block), argument };
+        let mut call = Call { caller, name: entry.name, request, args: Block(block), argument };
         let answer = match self.plan.next(entry.name) {
             Ok(()) => handle(self, &mut call),
             refused => refused,

@@ -7,7 +7,7 @@
 //! kernel object is counted. [`Tree`] writes the topology. Touches no device and no process but through the caller.
 //!
 //! The map: `kernel` (state, opens, dispatch) -> `calls`, `memory` and `events` (`/dev/kfd`), `drm` (render node), `mmap` -> `abi`, `inject`, `gpu`;
-//! `tree` -> `caches`, `save_area` -> `gpu`.
+//! `tree` -> `caches`, `save_area` -> `gpu`. `setup` is what the front-ends have in common.
 
 mod abi;
 mod caches;
@@ -22,14 +22,16 @@ mod memory;
 mod mmap;
 mod mode;
 mod save_area;
+pub mod setup;
 pub mod tree;
 mod userptr;
 
+pub use drm::{DRM_MAJOR, KFD_MAJOR};
 pub use errno::{Answer, Errno};
 pub use events::{Fill, Wait};
 pub use gpu::Gpu;
 pub use kernel::{Caller, Config, Descriptor, FileId, Kernel, Ledger, Reply};
-pub use mmap::{PAGE, Pages};
+pub use mmap::{FILE_BYTES, PAGE, Pages, Stretch};
 pub use mode::Mode;
 pub use save_area::SaveArea;
 pub use tree::Tree;

@@ -6,7 +6,7 @@ use crate::abi;
 use crate::errno::{Answer, Errno};
 use crate::gpu::Gpu;
 use crate::kernel::{Call, Kernel};
-use crate::mmap::PAGE;
+use crate::mmap::{FILE_BYTES, PAGE, Pages, Stretch};
 
 /// Flags of ALLOC (kfd_ioctl.json): what a buffer is made of.
 pub(crate) mod flag {
@@ -46,6 +46,12 @@ impl Buffer {
     fn range(&self) -> Option<(u64, u64)> {
         let bytes = if self.flags & flag::AQL_QUEUE_MEM != 0 { self.bytes.checked_mul(2)? } else { self.bytes };
         Some((self.va, self.va.checked_add(bytes)?))
+    }
+
+    /// Where its memory is in the render node's file; registers are not there, and user memory is the client's.
+    pub(crate) fn stretch(&self, gpu: usize) -> Option<Stretch> {
+        let there = self.flags & (flag::MMIO_REMAP | flag::USERPTR) == 0 && self.offset < FILE_BYTES;
+        there.then_some(Stretch { gpu: Some(gpu), offset: self.offset, bytes: self.bytes })
     }
 
     /// Of the GPU's own memory or registers: others reach it over the bus only.
@@ -152,10 +158,13 @@ impl Kernel {
         let serial = self.next_buffer;
         self.next_buffer += 1;
         let offset = if kind == flag::MMIO_REMAP {
-            u64::from(gpu_id) << 46
+            self.kfd_offset(call.caller.tgid(), Pages::Registers(gpu))
         } else {
+            let unreachable = kind == flag::VRAM && !self.config.gpus[gpu].large_bar;
+            // Behind the end of a file a touch faults, as behind a small BAR.
+            let base = if self.config.file_offsets && unreachable { FILE_BYTES } else { 0 };
             let next = self.offsets.entry(gpu).or_insert(FIRST_OFFSET);
-            let offset = *next;
+            let offset = base + *next;
             *next += bytes;
             offset
         };
@@ -179,8 +188,10 @@ impl Kernel {
         match buffers.get(&id) {
             None => Err(Errno::EINVAL),
             Some(buffer) if !buffer.mapped.is_empty() => Err(Errno::EBUSY),
-            Some(_) => {
+            Some(buffer) => {
+                let stretch = buffer.stretch(gpu);
                 buffers.remove(&id);
+                self.freed.extend(stretch.filter(|_| self.config.file_offsets));
                 Ok(())
             }
         }

@@ -23,7 +23,82 @@ pub enum Pages {
     Buffer(u64),
 }
 
+/// Length of a node's file where nodes are regular files, in bytes: a mapping behind it faults when touched.
+pub const FILE_BYTES: u64 = 1 << 61;
+/// First window of `/dev/kfd` with file offsets, and how many a process has: a quarter each for doorbells and registers, by
+/// GPU, of which there are at most 64, and then the events.
+const WINDOWS: u64 = 0x40;
+const PROCESS_WINDOWS: u64 = 0x100;
+/// A window, in bits: clients find the place of a doorbell within its page in the low half of an offset.
+const WINDOW: u32 = 32;
+/// As many processes have windows of their own; no machine runs more.
+const MOST_PROCESSES: u64 = 1 << 20;
+
+/// A part of a node's file, where nodes are regular files (see [`crate::Config::file_offsets`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// Index of the GPU whose render node it is of; none for `/dev/kfd`.
+    pub gpu: Option<usize>,
+    /// First byte.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
 impl Kernel {
+    /// The offset at which a process maps pages.
+    pub(crate) fn kfd_offset(&mut self, tgid: i32, pages: Pages) -> u64 {
+        let id = |gpu: usize| self.config.gpus.get(gpu).map_or(0, |gpu| u64::from(gpu.gpu_id)) << 46;
+        if !self.config.file_offsets {
+            return match pages {
+                Pages::Doorbells(gpu) => 3 << 62 | id(gpu),
+                Pages::Registers(gpu) => id(gpu),
+                Pages::Events(_) => 2 << 62,
+                Pages::Buffer(serial) => self.buffer_by_serial(serial).map_or(0, |(_, buffer)| buffer.offset),
+            };
+        }
+        let process = *self.windows.entry(tgid).or_insert_with(|| {
+            self.next_window += 1;
+            (self.next_window - 1) % MOST_PROCESSES
+        });
+        let kind = match pages {
+            Pages::Doorbells(gpu) => gpu as u64,
+            Pages::Registers(gpu) => PROCESS_WINDOWS / 4 + gpu as u64,
+            Pages::Events(_) => PROCESS_WINDOWS / 2,
+            Pages::Buffer(serial) => return self.buffer_by_serial(serial).map_or(0, |(_, buffer)| buffer.offset),
+        };
+        (WINDOWS + process * PROCESS_WINDOWS + kind) << WINDOW
+    }
+
+    /// Where pages are in the file of their node, with file offsets; `None` for those without memory of their own.
+    pub fn stretch(&mut self, pages: Pages) -> Option<Stretch> {
+        match pages {
+            Pages::Buffer(serial) => self.buffer_by_serial(serial).and_then(|(gpu, buffer)| buffer.stretch(gpu)),
+            Pages::Events(tgid) => Some(Stretch { gpu: None, offset: self.kfd_offset(tgid, pages), bytes: EVENT_PAGE }),
+            Pages::Doorbells(_) | Pages::Registers(_) => None,
+        }
+    }
+
+    /// The parts of files that show nothing any more, since the last call; none without file offsets. Memory lives on
+    /// while a mapping of it exists (rule 44): the front-end gives it back after that.
+    pub fn take_freed(&mut self) -> Vec<Stretch> {
+        core::mem::take(&mut self.freed)
+    }
+
+    /// Everything that a process has in files is freed.
+    pub(crate) fn free_all(&mut self, tgid: i32) {
+        if !self.config.file_offsets {
+            return;
+        }
+        let buffers = self.processes.get(&tgid).into_iter().flat_map(|process| &process.buffers);
+        let all = buffers.flat_map(|(gpu, buffers)| buffers.values().filter_map(|buffer| buffer.stretch(*gpu)));
+        self.freed.extend(all);
+        if let Some(process) = self.windows.remove(&tgid) {
+            let offset = (WINDOWS + process * PROCESS_WINDOWS) << WINDOW;
+            self.freed.push(Stretch { gpu: None, offset, bytes: PROCESS_WINDOWS << WINDOW });
+        }
+    }
+
     /// Bytes of the doorbells of one process on the GPU of that index (kfd-kernel.md 3.1).
     pub fn doorbell_bytes(&self, gpu: usize) -> u64 {
         self.config.gpus.get(gpu).map_or(0, |gpu| if gpu.chip.gfx_major >= 9 { 2 * PAGE } else { PAGE })

@@ -68,6 +68,7 @@ fn rules_7_17_and_20_hold_for_a_c_program_and_the_ledger_agrees() {
 
 #[test]
 fn nodes_look_like_devices_and_sysfs_like_sysfs_and_the_rest_is_untouched() {
+    assert_eq!(run("devices", &[REPORT]), [""; 0]);
     assert_eq!(run("nodes", &[REPORT]), [""; 0]);
 }
 
@@ -135,7 +136,7 @@ fn a_captured_tree_is_served_and_its_gpus_are_the_machines() {
 fn nonsense_in_the_environment_is_one_line_and_no_device() {
     for (name, value, word) in [
         ("ROCDXG_FAKE_MACHINE", "no-such-machine", "no-such-machine"),
-        ("ROCDXG_FAKE_KERNEL", "5.4", "ROCDXG_FAKE_KERNEL=5.4"),
+        ("ROCDXG_FAKE_KERNEL", "5.4", "kernel 5.4"),
         ("ROCDXG_FAKE_KFD_FAIL", "GET_VERSION:1,GET:2", "GET:2"),
         ("ROCDXG_FAKE_KFD_TREE", "/no/such/tree", "/no/such/tree"),
     ] {

@@ -12,10 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use rocdxg_fake_gpu::{Machine, machine, user};
-use rocdxg_fake_kfd::{
-    Answer, Caller, Config, Descriptor, Errno, FileId, Kernel, Ledger, Mode, Pages, Reply, Tree, Wait, pinnable,
-};
+use rocdxg_fake_gpu::user;
+use rocdxg_fake_kfd::setup::{self, Choice, Setup};
+use rocdxg_fake_kfd::{Answer, Caller, Descriptor, Errno, FileId, Kernel, Ledger, Pages, Reply, Wait, pinnable};
 
 use crate::hooks::real;
 use crate::paths::Path;
@@ -171,10 +170,6 @@ extern "C" fn after_fork() {
     drop(unsafe { (*HELD.0.get()).take() });
 }
 
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|text| !text.is_empty())
-}
-
 fn own_pid() -> i32 {
     // SAFETY: no arguments, cannot fail.
     unsafe { libc::getpid() }
@@ -195,53 +190,25 @@ fn temporary() -> Result<PathBuf, String> {
 
 impl Front {
     fn new() -> Result<Self, String> {
-        let mode = match variable("ROCDXG_FAKE_KERNEL") {
-            None => Mode::default(),
-            Some(text) => Mode::parse(&text).ok_or(format!("ROCDXG_FAKE_KERNEL={text}: not 6.1, 6.12 or 7.2"))?,
-        };
-        let captured = variable("ROCDXG_FAKE_KFD_TREE").map(PathBuf::from);
-        let (config, machine) = match &captured {
-            Some(tree) => {
-                let config = Config::of_tree(tree, mode);
-                (config.map_err(|e| format!("ROCDXG_FAKE_KFD_TREE={}: {e}", tree.display()))?, None)
-            }
-            None => {
-                let name = variable("ROCDXG_FAKE_MACHINE");
-                let machine = Machine::load(name.as_deref().unwrap_or(machine::DEFAULT)).map_err(|e| e.to_string())?;
-                (Config::of_machine(&machine, mode), Some(machine))
-            }
-        };
-        let mut kernel = Kernel::new(config);
-        if let Some(text) = variable("ROCDXG_FAKE_KFD_FAIL") {
-            kernel.fail_text(&text).map_err(|item| format!("ROCDXG_FAKE_KFD_FAIL: {item}: not understood"))?;
-        }
+        let choice = Choice::from_environment();
+        let setup = Setup::new(&choice, |_| {}).map_err(|e| e.to_string())?;
         let root = temporary()?;
-        let topology = match (&machine, captured) {
-            (Some(machine), _) => Tree::generate_root(machine, mode, &root),
-            (None, captured) => {
-                Tree::generate_devices(&kernel.config().gpus, &root).map(|()| captured.unwrap_or_default())
-            }
-        };
-        let topology = topology.map_err(|e| format!("{}: {e}", root.display()))?;
+        let topology = setup.write(&root).map_err(|e| format!("{}: {e}", root.display()))?;
         let mut denied = HashSet::new();
-        if let Some(machine) = &machine {
-            let files = Tree::denied(machine, &topology).map_err(|e| format!("{}: {e}", topology.display()))?;
-            for file in files {
-                let data = std::fs::metadata(&file).map_err(|e| format!("{}: {e}", file.display()))?;
-                denied.insert((data.dev(), data.ino()));
-            }
-            DENIES.store(!denied.is_empty(), Ordering::Relaxed);
+        for file in &setup.denied(&topology).map_err(|e| format!("{}: {e}", topology.display()))? {
+            let data = std::fs::metadata(file).map_err(|e| format!("{}: {e}", file.display()))?;
+            denied.insert((data.dev(), data.ino()));
         }
-        let report = variable("ROCDXG_FAKE_REPORT").as_deref() == Some("1");
+        DENIES.store(!denied.is_empty(), Ordering::Relaxed);
         Ok(Self {
-            kernel,
+            kernel: setup.kernel,
             files: HashMap::new(),
             denied,
             pages: BTreeMap::new(),
             topology,
             root,
             maker: own_pid(),
-            report,
+            report: choice.report,
         })
     }
 
@@ -373,17 +340,8 @@ impl Front {
     pub(crate) fn finish(&mut self) {
         if self.report {
             let ledger = self.ledger();
-            let (violations, first) = (self.kernel.violation_count(), self.kernel.violations().first());
-            if violations > 0 || ledger.bound_vms > 0 {
-                let first = first.map(|text| format!(", the first: {text}")).unwrap_or_default();
-                eprintln!(
-                    "libfake_kfd: process {} ended with {} opens of /dev/kfd, {} of render nodes, {} bound VMs; \
-                     {violations} contract violations{first}",
-                    own_pid(),
-                    ledger.kfd_opens,
-                    ledger.render_opens,
-                    ledger.bound_vms,
-                );
+            if let Some(words) = setup::report(&self.kernel, &ledger) {
+                eprintln!("libfake_kfd: process {} {words}", own_pid());
             }
         }
         if self.maker == own_pid() {

@@ -2,15 +2,10 @@
 
 use core::ffi::{c_char, c_int};
 
-use rocdxg_fake_kfd::Errno;
+use rocdxg_fake_kfd::{DRM_MAJOR, Errno, KFD_MAJOR};
 
 use crate::front::{self, Node, front};
 use crate::hooks::{Target, real, refuse, target};
-
-/// Major number of render nodes.
-const DRM_MAJOR: u32 = 226;
-/// Major number of `/dev/kfd`; the system chooses one.
-const KFD_MAJOR: u32 = 240;
 
 const fn device(node: Node) -> (u32, u32) {
     match node {

@@ -1,4 +1,4 @@
-//! Rules 60 and 89 to 102: events.
+//! Rules 60 and 89 to 103: events.
 
 use std::time::{Duration, Instant};
 
@@ -276,4 +276,21 @@ fn rule_102_an_event_that_is_destroyed_ends_the_wait_with_eio() {
     assert_eq!(b.on(SET, id), Ok(()));
     assert_eq!(b.on(DESTROY, id), Ok(()));
     assert_eq!(b.resume(&waiting), Some((Err(E::EIO), 2)), "although it had been set");
+}
+
+#[test]
+fn rule_103_an_interrupted_wait_gives_back_what_it_consumed_and_tells_the_time_that_is_left() {
+    let mut b = bench();
+    let (set, unset) = (b.signal(true), b.signal(true));
+    assert_eq!(b.on(SET, set), Ok(()));
+    let waiting = b.wait(&[(set, 0), (unset, 0)], true, 10_000);
+    assert!(b.resume(&waiting).is_none());
+    assert!(!b.poll(set), "the wait has it");
+    b.kernel.interrupt(&b.client, &waiting.wait());
+    assert!((1..=10_000).contains(&waiting.words[4]) && waiting.words[5] == 2, "{:?}", waiting.words);
+    assert!(b.poll(set));
+    assert_eq!(b.kernel.resume(&b.client, &waiting.wait()), Some(Err(E::EINVAL)), "it is over");
+    let forever = b.wait(&[(unset, 0)], false, u32::MAX);
+    b.kernel.interrupt(&b.client, &forever.wait());
+    assert_eq!((forever.words[4], forever.words[5]), (u32::MAX, 2));
 }

@@ -48,3 +48,16 @@ fn text_that_is_no_order_is_named() {
     assert_eq!(kernel.fail_text("GET_VERSION:1:524"), Ok(()));
     assert_eq!(kernel.calls("GET"), None);
 }
+
+#[test]
+fn requests_of_no_table_are_counted_by_number_and_calls_by_name() {
+    let mut kernel = kernel("gfx1100");
+    let (client, kfd, _) = opened(&mut kernel);
+    for _ in 0..2 {
+        assert_eq!(client.call(&mut kernel, kfd, 0x8008_4b99, &mut [0; 2]), Err(E::ENOTTY));
+    }
+    assert_eq!(client.call(&mut kernel, kfd, GET_VERSION, &mut [0; 2]), Ok(()));
+    assert_eq!(kernel.unknown().iter().collect::<Vec<_>>(), [(&0x8008_4b99, &2)]);
+    let counts: Vec<_> = kernel.call_counts().iter().map(|(name, count)| (*name, *count)).collect();
+    assert_eq!(counts, [("GET_VERSION", 1), ("OPEN", 1), ("OPEN_RENDER", 1)]);
+}

@@ -6,6 +6,7 @@ mod apertures;
 mod dispatch;
 mod events;
 mod failures;
+mod files;
 mod kit;
 mod maps;
 mod memory;

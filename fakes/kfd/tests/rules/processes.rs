@@ -120,3 +120,13 @@ fn rule_12_an_unbound_gpu_is_esrch_or_enodev() {
         assert_eq!(client.call(&mut kernel, kfd, request, &mut words.to_vec()), Ok(()));
     }
 }
+
+#[test]
+fn rule_3_a_file_whose_opener_is_gone_is_ebadf_for_everybody_also_for_the_same_number() {
+    let mut kernel = kernel("gfx1100");
+    let (client, kfd, _) = opened(&mut kernel);
+    kernel.exit(100);
+    assert_eq!(client.call(&mut kernel, kfd, GET_VERSION, &mut [0; 2]), Err(E::EBADF));
+    let own = kernel.open_kfd(100).unwrap();
+    assert_eq!(client.call(&mut kernel, own, GET_VERSION, &mut [0; 2]), Ok(()));
+}
