@@ -32,6 +32,26 @@ extern "C" {
 #define ROCDXG_KMD_FLAG_NATIVE_AQL (1u << 2)       /* The driver runs AQL queues itself. */
 #define ROCDXG_KMD_FLAG_STATE_SHADOWING (1u << 3)  /* The firmware shadows the state of a queue. */
 
+/* rocdxg_kmd_allocation.domain: where the memory is. */
+#define ROCDXG_KMD_DOMAIN_SYSTEM 0u /* System memory that the thunk hands to the kernel. */
+#define ROCDXG_KMD_DOMAIN_LOCAL 1u  /* Local memory of the GPU. */
+#define ROCDXG_KMD_DOMAIN_USER 2u   /* System memory that belongs to the program. */
+#define ROCDXG_KMD_DOMAIN_QUEUE 3u  /* Memory of a user queue. */
+
+/* Bits of rocdxg_kmd_allocation.memory_flags. */
+#define ROCDXG_KMD_MEMORY_FINE_GRAIN (1u << 0)   /* Coherent while kernels run. */
+#define ROCDXG_KMD_MEMORY_KERNARG (1u << 1)      /* Kernel arguments, not cached by the GPU. */
+#define ROCDXG_KMD_MEMORY_QUEUE_OBJECT (1u << 2) /* Rings and states of queues. */
+
+/* Bits of rocdxg_kmd_allocation.engine_flags: which engine the memory of a queue is for. */
+#define ROCDXG_KMD_ENGINE_COMPUTE0 (1u << 0)
+#define ROCDXG_KMD_ENGINE_SDMA0 (1u << 1)
+#define ROCDXG_KMD_ENGINE_SDMA1 (1u << 2)
+#define ROCDXG_KMD_ENGINE_COMPUTE1 (1u << 3)
+
+/* Bits of rocdxg_kmd_surface.flags. */
+#define ROCDXG_KMD_SURFACE_SWIZZLE_KNOWN (1u << 0) /* swizzle_mode and tile_swizzle are known. */
+
 /* An open adapter, as the thunk hands it to the provider. */
 typedef struct rocdxg_kmd_adapter {
     /* Bytes of this structure that the caller filled. */
@@ -140,6 +160,53 @@ typedef struct rocdxg_kmd_adapter_info {
     char product_name[64];
 } rocdxg_kmd_adapter_info;
 
+/* An allocation that the thunk is about to create: one D3DKMTCreateAllocation2 with count entries, which lie one behind
+ * the other. */
+typedef struct rocdxg_kmd_allocation {
+    /* Bytes of this structure that the caller filled. */
+    uint32_t struct_size;
+    /* One of ROCDXG_KMD_DOMAIN_. */
+    uint32_t domain;
+    /* The ROCDXG_KMD_MEMORY_ bits that hold. */
+    uint32_t memory_flags;
+    /* The ROCDXG_KMD_ENGINE_ bits of a queue's memory, otherwise 0. */
+    uint32_t engine_flags;
+    /* Size of all entries together, in bytes: a multiple of 4096, not 0. */
+    uint64_t bytes;
+    /* GPU address of the first byte, 0 for none. */
+    uint64_t address;
+    /* Entries, at least 1. */
+    uint32_t count;
+    /* Always 0. */
+    uint32_t reserved0;
+} rocdxg_kmd_allocation;
+
+/* How large the blobs of an allocation are. The thunk clears it and sets struct_size. */
+typedef struct rocdxg_kmd_allocation_sizes {
+    /* In: bytes that the caller has room for. Out: bytes that the provider filled. */
+    uint32_t struct_size;
+    /* Size of the blob of the whole allocation, in bytes: D3DKMT_CREATEALLOCATION.pPrivateDriverData. May be 0. */
+    uint32_t driver_bytes;
+    /* Size of the blob of each entry, in bytes: D3DDDI_ALLOCATIONINFO2.pPrivateDriverData. */
+    uint32_t entry_bytes;
+    /* Always 0. */
+    uint32_t reserved0;
+} rocdxg_kmd_allocation_sizes;
+
+/* What the blob of an entry tells of its memory. The thunk clears it and sets struct_size. */
+typedef struct rocdxg_kmd_surface {
+    /* In: bytes that the caller has room for. Out: bytes that the provider filled. */
+    uint32_t struct_size;
+    /* The ROCDXG_KMD_SURFACE_ bits that hold. */
+    uint32_t flags;
+    /* Size of the entry's memory, in bytes. */
+    uint64_t bytes;
+    /* Swizzle mode of the surface. */
+    uint32_t swizzle_mode;
+    /* Tile swizzle of the surface. */
+    uint32_t tile_swizzle;
+} rocdxg_kmd_surface;
+
 /* The provider: filled once, valid as long as its shared object is loaded. */
 typedef struct rocdxg_kmd_provider {
     /* Bytes of this structure that the provider filled. */
@@ -155,6 +222,25 @@ typedef struct rocdxg_kmd_provider {
      * may; anything else is an error of the adapter. */
     int32_t (*get_adapter_info)(const struct rocdxg_kmd_adapter *adapter,
                                 struct rocdxg_kmd_adapter_info *info);
+    /* Memory. A provider whose struct_size ends before these three, or that leaves one NULL, serves none. */
+    /* Tells how large the blobs of an allocation are and returns an NTSTATUS; sizes is untouched unless that is
+     * STATUS_SUCCESS. STATUS_INVALID_PARAMETER says that the driver has no such memory. The sizes depend on domain,
+     * memory_flags, engine_flags and count only, and never on address. */
+    int32_t (*get_allocation_sizes)(const struct rocdxg_kmd_adapter *adapter,
+                                    const struct rocdxg_kmd_allocation *allocation,
+                                    struct rocdxg_kmd_allocation_sizes *sizes);
+    /* Fills the blob of entry `index`, which covers `bytes` bytes from byte `offset` of the allocation, and returns an
+     * NTSTATUS. entry has entry_bytes bytes of get_allocation_sizes for the same allocation. driver has driver_bytes;
+     * it is filled when index is 0 and may be NULL otherwise, or when driver_bytes is 0. All bytes of both are
+     * written. Called once per entry, in the order of the entries, right before the kernel is called. */
+    int32_t (*fill_allocation)(const struct rocdxg_kmd_adapter *adapter,
+                               const struct rocdxg_kmd_allocation *allocation, uint32_t index, uint64_t offset,
+                               uint64_t bytes, void *driver, void *entry);
+    /* Reads the blob of an entry, as the kernel gave it to an importer (D3DKMTOpenResourceFromNtHandle): any process
+     * and any program of the vendor's may have created it. Returns an NTSTATUS; surface is untouched unless that is
+     * STATUS_SUCCESS. STATUS_INVALID_PARAMETER says that the blob is none or damaged. */
+    int32_t (*parse_allocation)(const struct rocdxg_kmd_adapter *adapter, const void *entry, uint32_t entry_bytes,
+                                struct rocdxg_kmd_surface *surface);
 } rocdxg_kmd_provider;
 
 /* The entry point: the provider of that version, NULL when it does not speak it. */

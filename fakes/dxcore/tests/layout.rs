@@ -93,13 +93,31 @@ structs! {
     D3DKMT_QUERYSTATISTICS_SEGMENT_INFORMATION { CommitLimit, BytesCommitted, BytesResident, TotalBytesEvicted, AllocsCommitted, AllocsResident, Aperture, TotalBytesEvictedByPriority, SystemMemoryEndAddress, PowerFlags, SegmentProperties, Reserved }
     D3DKMT_QUERYVIDEOMEMORYINFO { hProcess, hAdapter, MemorySegmentGroup, Budget, CurrentUsage, CurrentReservation, AvailableForReservation, PhysicalAdapterIndex }
     D3DKMT_QUERY_ADAPTER_UNIQUE_GUID { adapterUniqueGUID }
+    D3DDDI_ALLOCATIONINFO2 { hAllocation, pSystemMem, pPrivateDriverData, PrivateDriverDataSize, VidPnSourceId, Flags, GpuVirtualAddress, Unused, Reserved }
+    D3DKMT_CREATEALLOCATION { hDevice, hResource, hGlobalShare, pPrivateRuntimeData, PrivateRuntimeDataSize, pPrivateDriverData, PrivateDriverDataSize, NumAllocations, pAllocationInfo2, Flags, hPrivateRuntimeResourceHandle }
+    D3DKMT_DESTROYALLOCATION2 { hDevice, hResource, phAllocationList, AllocationCount, Flags }
+    D3DDDI_MAKERESIDENT { hPagingQueue, NumAllocations, AllocationList, PriorityList, Flags, PagingFenceValue, NumBytesToTrim }
+    D3DKMT_EVICT { hDevice, NumAllocations, AllocationList, Flags, NumBytesToTrim }
+    D3DDDI_RESERVEGPUVIRTUALADDRESS { hAdapter, BaseAddress, MinimumAddress, MaximumAddress, Size, ReservationType, DriverProtection, VirtualAddress, PagingFenceValue }
+    D3DDDI_MAPGPUVIRTUALADDRESS { hPagingQueue, BaseAddress, MinimumAddress, MaximumAddress, hAllocation, OffsetInPages, SizeInPages, Protection, DriverProtection, Reserved0, Reserved1, VirtualAddress, PagingFenceValue }
+    D3DKMT_FREEGPUVIRTUALADDRESS { hAdapter, BaseAddress, Size }
+    D3DKMT_LOCK2 { hDevice, hAllocation, Flags, pData }
+    D3DKMT_UNLOCK2 { hDevice, hAllocation }
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU { hDevice, ObjectCount, ObjectHandleArray, FenceValueArray, hAsyncEvent, Flags }
+    D3DKMT_SHAREOBJECTS { ObjectCount, ObjectHandleArray, pObjectAttributes, DesiredAccess, pSharedNtHandle }
+    D3DKMT_QUERYRESOURCEINFOFROMNTHANDLE { hDevice, hNtHandle, pPrivateRuntimeData, PrivateRuntimeDataSize, TotalPrivateDriverDataSize, ResourcePrivateDriverDataSize, NumAllocations }
+    D3DDDI_OPENALLOCATIONINFO2 { hAllocation, pPrivateDriverData, PrivateDriverDataSize, GpuVirtualAddress, Reserved }
+    D3DKMT_OPENRESOURCEFROMNTHANDLE { hDevice, hNtHandle, NumAllocations, pOpenAllocationInfo2, PrivateRuntimeDataSize, pPrivateRuntimeData, ResourcePrivateDriverDataSize, pResourcePrivateDriverData, TotalPrivateDriverDataBufferSize, pTotalPrivateDriverDataBuffer, hResource, hKeyedMutex, pKeyedMutexPrivateRuntimeData, KeyedMutexPrivateRuntimeDataSize, hSyncObject }
 }
 
 structs! {
     provider_structs:
     rocdxg_kmd_adapter { struct_size, adapter, luid_low, luid_high, query_adapter_info }
     rocdxg_kmd_adapter_info { struct_size, flags, flags_known, device_id, revision, pci_location, pci_domain, gfx_major, gfx_minor, gfx_stepping, asic_revision, family, compute_units, simd_per_cu, waves_per_cu, wavefront_size, shader_engines, arrays_per_engine, lds_bytes, scratch_slots_per_cu, watch_points, num_xcc, sdma_engines, cp_queues, num_gws, mec_firmware, sdma_firmware, memory_bus_bits, memory_clock_mhz, engine_clock_mhz, gb_addr_config, reserved0, unique_id, l1_bytes, l2_bytes, l3_bytes, local_bytes, non_local_bytes, counter_hz, lds_aperture, scratch_aperture, user_queue_bytes, page_alignment, big_page_alignment, product_name }
-    rocdxg_kmd_provider { struct_size, version, name, query_adapter_supported, get_adapter_info }
+    rocdxg_kmd_allocation { struct_size, domain, memory_flags, engine_flags, bytes, address, count, reserved0 }
+    rocdxg_kmd_allocation_sizes { struct_size, driver_bytes, entry_bytes, reserved0 }
+    rocdxg_kmd_surface { struct_size, flags, bytes, swizzle_mode, tile_swizzle }
+    rocdxg_kmd_provider { struct_size, version, name, query_adapter_supported, get_adapter_info, get_allocation_sizes, fill_allocation, parse_allocation }
 }
 
 fn json() -> Value {
@@ -107,7 +125,10 @@ fn json() -> Value {
 }
 
 fn source() -> &'static str {
-    include_str!("../../../src/platform/dxg/d3dkmt.rs")
+    concat!(
+        include_str!("../../../src/platform/dxg/d3dkmt.rs"),
+        include_str!("../../../src/platform/dxg/d3dkmt/memory.rs")
+    )
 }
 
 /// Offset and size of a member by name, the least deep first.
@@ -198,6 +219,18 @@ fn the_provider_header_has_the_layout_of_the_vtable_in_every_dialect() {
         ("FLAG_PLATFORM_ATOMICS", ROCDXG_KMD_FLAG_PLATFORM_ATOMICS),
         ("FLAG_NATIVE_AQL", ROCDXG_KMD_FLAG_NATIVE_AQL),
         ("FLAG_STATE_SHADOWING", ROCDXG_KMD_FLAG_STATE_SHADOWING),
+        ("DOMAIN_SYSTEM", ROCDXG_KMD_DOMAIN_SYSTEM),
+        ("DOMAIN_LOCAL", ROCDXG_KMD_DOMAIN_LOCAL),
+        ("DOMAIN_USER", ROCDXG_KMD_DOMAIN_USER),
+        ("DOMAIN_QUEUE", ROCDXG_KMD_DOMAIN_QUEUE),
+        ("MEMORY_FINE_GRAIN", ROCDXG_KMD_MEMORY_FINE_GRAIN),
+        ("MEMORY_KERNARG", ROCDXG_KMD_MEMORY_KERNARG),
+        ("MEMORY_QUEUE_OBJECT", ROCDXG_KMD_MEMORY_QUEUE_OBJECT),
+        ("ENGINE_COMPUTE0", ROCDXG_KMD_ENGINE_COMPUTE0),
+        ("ENGINE_SDMA0", ROCDXG_KMD_ENGINE_SDMA0),
+        ("ENGINE_SDMA1", ROCDXG_KMD_ENGINE_SDMA1),
+        ("ENGINE_COMPUTE1", ROCDXG_KMD_ENGINE_COMPUTE1),
+        ("SURFACE_SWIZZLE_KNOWN", ROCDXG_KMD_SURFACE_SWIZZLE_KNOWN),
     ] {
         check(format!("ROCDXG_KMD_{name} == {value}u"));
     }
@@ -220,6 +253,7 @@ fn constants(module: &str) -> Vec<(String, u32)> {
     let body = &source()[start..start + source()[start..].find("\n}\n").unwrap()];
     let value = |text: &str| match text.strip_suffix("_u32 as i32").unwrap_or(text) {
         hex if hex.starts_with("0x") => u32::from_str_radix(&hex[2..], 16).unwrap(),
+        bit if bit.starts_with("1 << ") => 1 << bit[5..].parse::<u32>().unwrap(),
         decimal => decimal.parse().unwrap(),
     };
     let lines = body.lines().filter_map(|l| l.trim().strip_prefix("pub const "));
@@ -237,10 +271,12 @@ fn every_status_and_query_type_has_the_published_number() {
         ("kmtqaitype", "KMTQUERYADAPTERINFOTYPE", "KMTQAITYPE_"),
         ("device_state_type", "D3DKMT_DEVICESTATE_TYPE", "D3DKMT_DEVICESTATE_"),
         ("execution_state", "D3DKMT_DEVICEEXECUTION_STATE", "D3DKMT_DEVICEEXECUTION_"),
+        ("reservation_type", "D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE", "D3DDDIGPUVIRTUALADDRESS_RESERVE_"),
+        ("segment_group", "D3DKMT_MEMORY_SEGMENT_GROUP", "D3DKMT_MEMORY_SEGMENT_GROUP_"),
     ];
     for (module, name, prefix) in enums {
         let constants = constants(module);
-        assert!(constants.len() > 2);
+        assert!(constants.len() > 1);
         for (constant, value) in constants {
             assert_eq!(json["enums"][name][format!("{prefix}{constant}")], value, "{constant}");
         }
@@ -248,5 +284,55 @@ fn every_status_and_query_type_has_the_published_number() {
     let statistics = &json["enums"]["D3DKMT_QUERYSTATISTICS_TYPE"];
     assert_eq!(statistics["D3DKMT_QUERYSTATISTICS_ADAPTER"], query_statistics::ADAPTER);
     assert_eq!(statistics["D3DKMT_QUERYSTATISTICS_SEGMENT"], query_statistics::SEGMENT);
+    assert_eq!(statistics["D3DKMT_QUERYSTATISTICS_PROCESS_SEGMENT"], query_statistics::PROCESS_SEGMENT);
     assert_eq!(statistics["D3DKMT_QUERYSTATISTICS_NODE"], query_statistics::NODE);
+    assert_eq!(statistics["D3DKMT_QUERYSTATISTICS_PROCESS_SEGMENT_GROUP"], query_statistics::PROCESS_SEGMENT_GROUP);
+    let result = &json["structs"]["D3DKMT_QUERYSTATISTICS"]["fields"];
+    let result = result.as_array().unwrap().iter().find(|f| f["name"] == "QueryResult").unwrap();
+    let word = |outer: &str, inner: &str| {
+        let outer = result["fields"].as_array().unwrap().iter().find(|f| f["name"] == outer).unwrap();
+        (member(&outer["fields"], inner).unwrap().0 - member(&result["fields"], "AdapterInformation").unwrap().0) / 4
+    };
+    assert_eq!(word("ProcessSegmentInformation", "BytesCommitted"), query_statistics::PROCESS_BYTES_COMMITTED);
+    assert_eq!(word("ProcessSegmentGroupInformation", "Budget"), query_statistics::PROCESS_GROUP_BUDGET);
+    assert_eq!(word("ProcessSegmentGroupInformation", "Usage"), query_statistics::PROCESS_GROUP_USAGE);
+    assert_eq!(json["constants"]["D3DKMT_CREATEALLOCATION_MAX"], D3DKMT_CREATEALLOCATION_MAX);
+    assert_eq!(json["constants"]["D3DKMT_MAKERESIDENT_ALLOC_MAX"], D3DKMT_MAKERESIDENT_ALLOC_MAX);
+}
+
+/// Bit-fields below a member: name in capitals with underscores, and bit.
+fn bit_fields(field: &Value) -> Vec<(String, u32)> {
+    let mut found = Vec::new();
+    for inner in field["fields"].as_array().into_iter().flatten() {
+        if let (Some(name), Some(bit)) = (inner["name"].as_str(), inner["bit_offset"].as_u64()) {
+            let mut constant = String::new();
+            for (i, c) in name.char_indices() {
+                if i > 0 && c.is_uppercase() && name[..i].ends_with(char::is_lowercase) {
+                    constant.push('_');
+                }
+                constant.push(c.to_ascii_uppercase());
+            }
+            found.push((constant, 1 << bit));
+        }
+        found.extend(bit_fields(inner));
+    }
+    found
+}
+
+#[test]
+fn every_flag_of_memory_is_the_measured_bit() {
+    for (module, structure, field) in [
+        ("allocation_info_flags", "D3DDDI_ALLOCATIONINFO2", "Flags"),
+        ("create_allocation_flags", "D3DKMT_CREATEALLOCATION", "Flags"),
+        ("destroy_allocation_flags", "D3DKMT_DESTROYALLOCATION2", "Flags"),
+        ("make_resident_flags", "D3DDDI_MAKERESIDENT", "Flags"),
+        ("evict_flags", "D3DKMT_EVICT", "Flags"),
+        ("protection", "D3DDDI_MAPGPUVIRTUALADDRESS", "Protection"),
+        ("wait_from_cpu_flags", "D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU", "Flags"),
+    ] {
+        let measured = &json()["structs"][structure]["fields"];
+        let flags = measured.as_array().unwrap().iter().find(|f| f["name"] == field).unwrap();
+        let measured: Vec<_> = bit_fields(flags).into_iter().filter(|(n, _)| !n.starts_with("RESERVED")).collect();
+        assert_eq!(constants(module), measured, "{module}");
+    }
 }

@@ -221,7 +221,8 @@ fn word(blob: &[u8], offset: usize) -> u32 {
     blob.get(offset..offset + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
-fn checksum(blob: &[u8]) -> u32 {
+/// FNV-1a over a blob, with the four bytes from 12 as 0.
+pub(crate) fn checksum(blob: &[u8]) -> u32 {
     let bytes = blob.iter().enumerate().map(|(i, b)| if (12..16).contains(&i) { 0 } else { *b });
     bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

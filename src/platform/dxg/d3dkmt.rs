@@ -1,11 +1,17 @@
 //! D3DKMT structures, query types and status codes, as WSL's libdxcore takes them on x86-64.
 //!
-//! Pure layout: this file uses nothing but `core`, because the software libdxcore under `fakes/` includes it too.
+//! Pure layout: this file and its part `memory` use nothing but `core`, because the software libdxcore under `fakes/` includes it too.
 //! Layouts are compared with `tests/data/d3dkmt.json` by a test. Names are those of the public headers; `WCHAR` is
 //! four bytes wide in the structures that libdxcore converts (dxg.md section 6).
 #![allow(non_camel_case_types, non_snake_case)]
 
 use core::ffi::c_void;
+
+// The path holds for both crates, of which one includes this file by path.
+#[path = "d3dkmt/memory.rs"]
+mod memory;
+
+pub use memory::*;
 
 /// Handle of a kernel object; 0 is never valid (dxgkrnl.md 1.3).
 pub type D3DKMT_HANDLE = u32;
@@ -482,12 +488,27 @@ pub mod query_statistics {
     pub const ADAPTER: u32 = 0;
     /// `D3DKMT_QUERYSTATISTICS_SEGMENT`.
     pub const SEGMENT: u32 = 3;
+    /// `D3DKMT_QUERYSTATISTICS_PROCESS_SEGMENT`.
+    pub const PROCESS_SEGMENT: u32 = 4;
     /// `D3DKMT_QUERYSTATISTICS_NODE`.
     pub const NODE: u32 = 5;
+    /// `D3DKMT_QUERYSTATISTICS_PROCESS_SEGMENT_GROUP`.
+    pub const PROCESS_SEGMENT_GROUP: u32 = 9;
+    /// `D3DKMT_QUERYSTATISTICS_SEGMENT_GROUP_USAGE`, of WDDM 3.1; not in the measured headers. The low half of the
+    /// index is the physical adapter, the high half the segment group.
+    pub const SEGMENT_GROUP_USAGE: u32 = 17;
     /// Word of `AdapterInformation.NbSegments`.
     pub const NB_SEGMENTS: usize = 0;
     /// Word of `AdapterInformation.NodeCount`.
     pub const NODE_COUNT: usize = 1;
+    /// Word of `ProcessSegmentInformation.BytesCommitted`.
+    pub const PROCESS_BYTES_COMMITTED: usize = 0;
+    /// Word of `ProcessSegmentGroupInformation.Budget`.
+    pub const PROCESS_GROUP_BUDGET: usize = 0;
+    /// Word of `ProcessSegmentGroupInformation.Usage`.
+    pub const PROCESS_GROUP_USAGE: usize = 4;
+    /// Word of `SegmentGroupUsageInformation.AllocatedBytes`.
+    pub const GROUP_ALLOCATED_BYTES: usize = 0;
 }
 
 /// Answer of `KMTQAITYPE_QUERY_ADAPTER_UNIQUE_GUID`: text of the form `{8-4-4-4-12}`.
@@ -526,6 +547,10 @@ pub mod execution_state {
     pub const RESET: u32 = 2;
     /// `D3DKMT_DEVICEEXECUTION_HUNG`.
     pub const HUNG: u32 = 3;
+    /// `D3DKMT_DEVICEEXECUTION_STOPPED`.
+    pub const STOPPED: u32 = 4;
+    /// `D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY`.
+    pub const ERROR_OUTOFMEMORY: u32 = 5;
     /// `D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT`.
     pub const ERROR_DMAPAGEFAULT: u32 = 7;
 }

@@ -19,17 +19,21 @@ fn provider() -> &'static rocdxg_kmd_provider {
     }
 }
 
-fn info(adapter: u32, room: usize) -> (Status, rocdxg_kmd_adapter_info) {
+fn door(adapter: u32) -> rocdxg_kmd_adapter {
     let query = dxcore::lookup("D3DKMTQueryAdapterInfo").unwrap();
     // SAFETY: the entry point has this form.
     let query: unsafe extern "C" fn(*mut c_void) -> i32 = unsafe { std::mem::transmute(query) };
-    let adapter = rocdxg_kmd_adapter {
+    rocdxg_kmd_adapter {
         struct_size: size_of::<rocdxg_kmd_adapter>() as u32,
         adapter,
         luid_low: 0,
         luid_high: 0,
         query_adapter_info: Some(query),
-    };
+    }
+}
+
+fn info(adapter: u32, room: usize) -> (Status, rocdxg_kmd_adapter_info) {
+    let adapter = door(adapter);
     // SAFETY: the structure holds integers only.
     let mut info: rocdxg_kmd_adapter_info = unsafe { std::mem::zeroed() };
     info.struct_size = room as u32;
@@ -147,4 +151,91 @@ fn the_driver_checks_a_private_request_field_by_field() {
     assert!(control::fail("QueryAdapterInfo/0", 1, Some(NM)));
     assert_eq!(info(adapter, WHOLE).0, NM);
     assert_eq!(close(adapter), OK);
+}
+
+/// An allocation of two entries, as a thunk describes it.
+fn two_entries() -> rocdxg_kmd_allocation {
+    rocdxg_kmd_allocation {
+        struct_size: size_of::<rocdxg_kmd_allocation>() as u32,
+        domain: ROCDXG_KMD_DOMAIN_LOCAL,
+        memory_flags: ROCDXG_KMD_MEMORY_FINE_GRAIN,
+        engine_flags: 0,
+        bytes: 3 << 12,
+        address: 1 << 40,
+        count: 2,
+        reserved0: 0,
+    }
+}
+
+fn sizes(asked: &rocdxg_kmd_allocation) -> (Status, rocdxg_kmd_allocation_sizes) {
+    let size = size_of::<rocdxg_kmd_allocation_sizes>() as u32;
+    let mut sizes = rocdxg_kmd_allocation_sizes { struct_size: size, driver_bytes: 7, entry_bytes: 7, reserved0: 7 };
+    // SAFETY: all three say their size and outlive the call.
+    let status = unsafe { provider().get_allocation_sizes.unwrap()(&door(1), asked, &mut sizes) };
+    (status, sizes)
+}
+
+#[test]
+fn the_provider_writes_blobs_that_name_every_property_and_reads_them_back() {
+    use rocdxg_fake_gpu::allocation::{Blob, KIND_ENTRY, KIND_WHOLE, SIZE};
+    let asked = two_entries();
+    let (status, sizes) = sizes(&asked);
+    assert_eq!((status, sizes.driver_bytes as usize, sizes.entry_bytes as usize), (OK, SIZE, SIZE));
+    let fill = provider().fill_allocation.unwrap();
+    let (mut whole, mut entries) = ([0_u8; SIZE + 1], [[0_u8; SIZE + 1]; 2]);
+    // SAFETY: the structures say their size and the buffers have what the provider asked for.
+    unsafe {
+        assert_eq!(fill(&door(1), &asked, 0, 0, 8192, whole.as_mut_ptr().cast(), entries[0].as_mut_ptr().cast()), OK);
+        let last = entries[1].as_mut_ptr().cast();
+        assert_eq!(fill(&door(1), &asked, 1, 8192, 4096, std::ptr::null_mut(), last), OK);
+        // Beyond the end, no such entry, nowhere to write, no blob of the whole.
+        assert_eq!(fill(&door(1), &asked, 1, 8192, 4097, std::ptr::null_mut(), last), IP);
+        assert_eq!(fill(&door(1), &asked, 2, 0, 4096, std::ptr::null_mut(), last), IP);
+        assert_eq!(fill(&door(1), &asked, 1, 8192, 4096, std::ptr::null_mut(), std::ptr::null_mut()), IP);
+        assert_eq!(fill(&door(1), &asked, 0, 0, 4096, std::ptr::null_mut(), last), IP);
+    }
+    assert_eq!((whole[SIZE], entries[0][SIZE], entries[1][SIZE]), (0, 0, 0), "no byte too many");
+    let read = Blob::decode(&whole[..SIZE]).unwrap();
+    assert_eq!((read.kind, read.bytes, read.address, read.count), (KIND_WHOLE, 3 << 12, 1 << 40, 2));
+    let read = Blob::decode(&entries[1][..SIZE]).unwrap();
+    assert_eq!((read.kind, read.index, read.offset, read.bytes), (KIND_ENTRY, 1, 8192, 4096));
+    assert_eq!((read.domain, read.memory_flags, read.granted), (1, 1, 0));
+    let parse = |blob: &[u8], room: usize| {
+        let mut surface =
+            rocdxg_kmd_surface { struct_size: room as u32, flags: 9, bytes: 9, swizzle_mode: 9, tile_swizzle: 9 };
+        let (entry, length) = (blob.as_ptr().cast(), blob.len() as u32);
+        // SAFETY: all pointers lead to what their sizes say.
+        (unsafe { provider().parse_allocation.unwrap()(&door(1), entry, length, &mut surface) }, surface)
+    };
+    let (status, surface) = parse(&entries[1][..SIZE], size_of::<rocdxg_kmd_surface>());
+    assert_eq!((status, surface.flags, surface.bytes, surface.swizzle_mode), (OK, 0, 4096, 0));
+    let (status, surface) = parse(&entries[1][..SIZE], 16);
+    assert_eq!((status, surface.bytes, surface.swizzle_mode), (OK, 4096, 9), "no field beyond the caller's");
+    let surface = Blob { swizzle_mode: 27, tile_swizzle: 3, surface_flags: 1, ..read }.encode();
+    let (status, surface) = parse(&surface, size_of::<rocdxg_kmd_surface>());
+    assert_eq!((status, surface.flags, surface.swizzle_mode, surface.tile_swizzle), (OK, 1, 27, 3));
+    for wrong in [&entries[1][..], &whole[..SIZE], &[]] {
+        let (status, surface) = parse(wrong, size_of::<rocdxg_kmd_surface>());
+        assert_eq!((status, surface.bytes), (IP, 9), "{} bytes", wrong.len());
+    }
+}
+
+#[test]
+fn the_provider_refuses_memory_that_the_driver_does_not_have() {
+    let spoilt: [fn(&mut rocdxg_kmd_allocation); 8] = [
+        |a| a.struct_size -= 1,
+        |a| a.domain = 4,
+        |a| a.memory_flags = 8,
+        |a| a.engine_flags = 16,
+        |a| a.bytes = 0,
+        |a| a.address = 12,
+        |a| a.count = 0,
+        |a| a.reserved0 = 1,
+    ];
+    for (i, spoil) in spoilt.iter().enumerate() {
+        let mut asked = two_entries();
+        spoil(&mut asked);
+        let (status, sizes) = sizes(&asked);
+        assert_eq!((status, sizes.driver_bytes), (IP, 7), "{i}");
+    }
 }

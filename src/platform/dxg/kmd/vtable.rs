@@ -22,6 +22,34 @@ pub const ROCDXG_KMD_FLAG_NATIVE_AQL: u32 = 1 << 2;
 /// The firmware shadows the state of a queue.
 pub const ROCDXG_KMD_FLAG_STATE_SHADOWING: u32 = 1 << 3;
 
+/// `domain`: system memory that the thunk hands to the kernel.
+pub const ROCDXG_KMD_DOMAIN_SYSTEM: u32 = 0;
+/// `domain`: local memory of the GPU.
+pub const ROCDXG_KMD_DOMAIN_LOCAL: u32 = 1;
+/// `domain`: system memory that belongs to the program.
+pub const ROCDXG_KMD_DOMAIN_USER: u32 = 2;
+/// `domain`: memory of a user queue.
+pub const ROCDXG_KMD_DOMAIN_QUEUE: u32 = 3;
+
+/// `memory_flags`: coherent while kernels run.
+pub const ROCDXG_KMD_MEMORY_FINE_GRAIN: u32 = 1 << 0;
+/// `memory_flags`: kernel arguments, not cached by the GPU.
+pub const ROCDXG_KMD_MEMORY_KERNARG: u32 = 1 << 1;
+/// `memory_flags`: rings and states of queues.
+pub const ROCDXG_KMD_MEMORY_QUEUE_OBJECT: u32 = 1 << 2;
+
+/// `engine_flags`: the first compute engine.
+pub const ROCDXG_KMD_ENGINE_COMPUTE0: u32 = 1 << 0;
+/// `engine_flags`: the first SDMA engine.
+pub const ROCDXG_KMD_ENGINE_SDMA0: u32 = 1 << 1;
+/// `engine_flags`: the second SDMA engine.
+pub const ROCDXG_KMD_ENGINE_SDMA1: u32 = 1 << 2;
+/// `engine_flags`: the second compute engine.
+pub const ROCDXG_KMD_ENGINE_COMPUTE1: u32 = 1 << 3;
+
+/// `rocdxg_kmd_surface.flags`: `swizzle_mode` and `tile_swizzle` are known.
+pub const ROCDXG_KMD_SURFACE_SWIZZLE_KNOWN: u32 = 1 << 0;
+
 /// An open adapter, as the thunk hands it to the provider.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -134,6 +162,58 @@ pub struct rocdxg_kmd_adapter_info {
     pub product_name: [c_char; 64],
 }
 
+/// An allocation that the thunk is about to create, all its entries together.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct rocdxg_kmd_allocation {
+    /// Bytes of this structure that the caller filled.
+    pub struct_size: u32,
+    /// One of `ROCDXG_KMD_DOMAIN_`.
+    pub domain: u32,
+    /// The `ROCDXG_KMD_MEMORY_` bits that hold.
+    pub memory_flags: u32,
+    /// The `ROCDXG_KMD_ENGINE_` bits of a queue's memory, otherwise 0.
+    pub engine_flags: u32,
+    /// Size of all entries together, in bytes: a multiple of 4096, not 0.
+    pub bytes: u64,
+    /// GPU address of the first byte, 0 for none.
+    pub address: u64,
+    /// Entries, at least 1.
+    pub count: u32,
+    /// Always 0.
+    pub reserved0: u32,
+}
+
+/// How large the blobs of an allocation are.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct rocdxg_kmd_allocation_sizes {
+    /// In: bytes that the caller has room for. Out: bytes that the provider filled.
+    pub struct_size: u32,
+    /// Size of the blob of the whole allocation, in bytes; may be 0.
+    pub driver_bytes: u32,
+    /// Size of the blob of each entry, in bytes.
+    pub entry_bytes: u32,
+    /// Always 0.
+    pub reserved0: u32,
+}
+
+/// What the blob of an entry tells of its memory.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct rocdxg_kmd_surface {
+    /// In: bytes that the caller has room for. Out: bytes that the provider filled.
+    pub struct_size: u32,
+    /// The `ROCDXG_KMD_SURFACE_` bits that hold.
+    pub flags: u32,
+    /// Size of the entry's memory, in bytes.
+    pub bytes: u64,
+    /// Swizzle mode of the surface.
+    pub swizzle_mode: u32,
+    /// Tile swizzle of the surface.
+    pub tile_swizzle: u32,
+}
+
 /// The provider: filled once, valid as long as its shared object is loaded.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -149,6 +229,37 @@ pub struct rocdxg_kmd_provider {
     /// Fills `info`; an NTSTATUS, and `info` is untouched unless it is `STATUS_SUCCESS`.
     pub get_adapter_info:
         Option<unsafe extern "C" fn(adapter: *const rocdxg_kmd_adapter, info: *mut rocdxg_kmd_adapter_info) -> i32>,
+    /// Tells how large the blobs of an allocation are; an NTSTATUS, and `sizes` is untouched unless it is
+    /// `STATUS_SUCCESS`.
+    pub get_allocation_sizes: Option<
+        unsafe extern "C" fn(
+            adapter: *const rocdxg_kmd_adapter,
+            allocation: *const rocdxg_kmd_allocation,
+            sizes: *mut rocdxg_kmd_allocation_sizes,
+        ) -> i32,
+    >,
+    /// Fills the blob of one entry, and with entry 0 that of the whole allocation; an NTSTATUS.
+    pub fill_allocation: Option<
+        unsafe extern "C" fn(
+            adapter: *const rocdxg_kmd_adapter,
+            allocation: *const rocdxg_kmd_allocation,
+            index: u32,
+            offset: u64,
+            bytes: u64,
+            driver: *mut c_void,
+            entry: *mut c_void,
+        ) -> i32,
+    >,
+    /// Reads the blob of an entry that another process created; an NTSTATUS, and `surface` is untouched unless it is
+    /// `STATUS_SUCCESS`.
+    pub parse_allocation: Option<
+        unsafe extern "C" fn(
+            adapter: *const rocdxg_kmd_adapter,
+            entry: *const c_void,
+            entry_bytes: u32,
+            surface: *mut rocdxg_kmd_surface,
+        ) -> i32,
+    >,
 }
 
 /// The entry point: the provider of that version, null when it does not speak it.
