@@ -52,7 +52,8 @@ impl GfxVersion {
     }
 }
 
-/// What the environment asks of a platform; read in one place, `process::settings`.
+/// What a platform is told: what the environment asks of it, read in one place, `process::settings`, and what earlier
+/// snapshots of the process know.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Admit adapters whose model is not known for certain (`LIBROCDXG_ENABLE_UNSUPPORTED_ADAPTERS`).
@@ -63,6 +64,8 @@ pub struct Options {
     pub gfx_override_per_node: BTreeMap<u32, GfxVersion>,
     /// `HSA_USE_SVM` is not exactly "0".
     pub use_svm: bool,
+    /// What need not be read again (KFD).
+    pub recall: kfd::sysfs::Recall,
 }
 
 /// One node, complete: what the getters of the C API hand out.

@@ -14,6 +14,13 @@ pub(crate) struct Notes {
     beyond: usize,
 }
 
+/// A place among the remarks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    lines: usize,
+    without_line: usize,
+}
+
 impl Notes {
     /// Adds a remark.
     pub(crate) fn say(&mut self, line: impl Into<String>) {
@@ -34,6 +41,21 @@ impl Notes {
         } else {
             self.beyond += 1;
         }
+    }
+
+    /// Where the remarks are now, for [`Notes::since`].
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { lines: self.lines.len(), without_line: self.without_line() }
+    }
+
+    /// The remarks since `mark`; `None` if there were others that have no line of their own.
+    pub(crate) fn since(&self, mark: Mark) -> Option<Vec<String>> {
+        (self.without_line() == mark.without_line).then(|| self.lines[mark.lines..].to_vec())
+    }
+
+    /// Remarks without a line.
+    fn without_line(&self) -> usize {
+        self.beyond + self.kinds.values().map(|(_, more)| more).sum::<usize>()
     }
 
     /// The remarks, in the order in which they came.
@@ -60,6 +82,22 @@ mod tests {
         notes.once("gpu_id", "nodes/1/gpu_id is absent");
         notes.once("gpu_id", "nodes/2/gpu_id is absent");
         assert_eq!(notes.into_lines(), ["nodes/0/gpu_id is absent (and 2 more like it)", "something else"]);
+    }
+
+    #[test]
+    fn what_was_said_since_a_mark_is_known_if_all_of_it_has_lines() {
+        let mut notes = Notes::default();
+        notes.once("kind", "before");
+        let mark = notes.mark();
+        assert_eq!(notes.since(mark), Some(vec![]));
+        notes.say("after");
+        assert_eq!(notes.since(mark), Some(vec!["after".to_owned()]));
+        notes.once("kind", "again");
+        assert_eq!(notes.since(mark), None);
+        (0..MOST_LINES).for_each(|n| notes.say(n.to_string()));
+        let mark = notes.mark();
+        notes.say("left out");
+        assert_eq!(notes.since(mark), None);
     }
 
     #[test]

@@ -89,7 +89,7 @@ pub fn snapshot_options(remarks: &mut Vec<String>) -> Result<Options, BadOverrid
         }),
     };
     let use_svm = text("HSA_USE_SVM").as_deref() != Some("0");
-    Ok(Options { admit_unlisted, gfx_override, gfx_override_per_node, use_svm })
+    Ok(Options { admit_unlisted, gfx_override, gfx_override_per_node, use_svm, ..Options::default() })
 }
 
 const GFX_OVERRIDE: &str = "HSA_OVERRIDE_GFX_VERSION";

@@ -35,6 +35,8 @@ pub struct Cpus {
     max_mhz: u32,
     /// NUMA nodes by number.
     numa: BTreeMap<u32, Numa>,
+    /// What is odd about them.
+    numa_remarks: Vec<String>,
 }
 
 /// One processor of `/proc/cpuinfo`.
@@ -52,7 +54,10 @@ struct Numa {
 
 impl Cpus {
     /// Reads what `host` says about its CPUs, and remarks on what it does not say.
-    pub fn read(host: &Host) -> (Self, Vec<String>) {
+    ///
+    /// NUMA nodes and caches are those of `earlier`, read of the same host, where `/proc/cpuinfo` still lists the same
+    /// processors: it has those that are online, and as long as they are, neither their caches nor who shares them change.
+    pub fn read(host: &Host, earlier: Option<Self>) -> (Self, Vec<String>) {
         let mut notes = Notes::default();
         let mut cpus = Self::default();
         let text = host.read(CPUINFO, MOST_CPUINFO + 1);
@@ -70,8 +75,17 @@ impl Cpus {
         if let Some(khz) = number(host, &format!("{CPUS}/cpu0/cpufreq/cpuinfo_max_freq")) {
             cpus.max_mhz = khz / 1000;
         }
-        cpus.find_numa(host, &mut notes);
-        (cpus, notes.into_lines())
+        match earlier.filter(|earlier| !cpus.records.is_empty() && earlier.records == cpus.records) {
+            Some(earlier) => (cpus.numa, cpus.numa_remarks) = (earlier.numa, earlier.numa_remarks),
+            None => {
+                let mut notes = Notes::default();
+                cpus.find_numa(host, &mut notes);
+                cpus.numa_remarks = notes.into_lines();
+            }
+        }
+        let mut remarks = notes.into_lines();
+        remarks.extend_from_slice(&cpus.numa_remarks);
+        (cpus, remarks)
     }
 
     /// Logical CPUs; at least 1.

@@ -31,7 +31,7 @@ pub fn read_tree(root: &Path) -> Result<Snapshot, platform::Error> {
     let mut cpus = None;
     if found < TREES.len() {
         if root.join("proc/cpuinfo").is_file() {
-            let (known, remarks) = Cpus::read(&Host::rooted(root));
+            let (known, remarks) = Cpus::read(&Host::rooted(root), None);
             discovery.remarks.extend(remarks);
             cpus = Some(known);
         } else {
