@@ -8,6 +8,7 @@
 
 #[path = "../../tests/common/kfd_tree.rs"]
 mod kfd_tree;
+#[allow(dead_code)] // For the libraries that cargo built.
 #[path = "../../tests/common/wsl.rs"]
 mod wsl;
 

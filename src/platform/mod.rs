@@ -75,8 +75,8 @@ pub struct Node {
     pub properties: HsaNodeProperties,
     /// Memory banks.
     pub banks: Vec<HsaMemoryProperties>,
-    /// Caches.
-    pub caches: Vec<HsaCacheProperties>,
+    /// Caches. They are most of what a node is, and the same in every snapshot of a generation of the kernel's tree.
+    pub caches: Arc<Vec<HsaCacheProperties>>,
     /// Links that start here.
     pub links: Vec<HsaIoLinkProperties>,
 }

@@ -3,6 +3,7 @@
 //! Reading never fails: whatever is missing or odd is replaced and remarked on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::abi::{HSA_HEAPTYPE_SYSTEM, HsaCacheProperties, HsaCacheType, HsaMemoryProperties, HsaNodeProperties};
 use crate::platform::Node;
@@ -49,7 +50,7 @@ struct Record {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Numa {
     cpus: Vec<u32>,
-    caches: Vec<HsaCacheProperties>,
+    caches: Arc<Vec<HsaCacheProperties>>,
 }
 
 impl Cpus {
@@ -102,7 +103,7 @@ impl Cpus {
     pub fn node(&self, system_memory_bytes: u64) -> Node {
         let first = self.numa.values().flat_map(|numa| &numa.cpus).min().copied();
         let first = self.records.keys().next().copied().or(first).unwrap_or(0);
-        let caches: Vec<_> = self.numa.values().flat_map(|numa| &numa.caches).copied().collect();
+        let caches: Vec<_> = self.numa.values().flat_map(|numa| numa.caches.iter()).copied().collect();
         let mut properties = HsaNodeProperties {
             NumCPUCores: self.count,
             NumMemoryBanks: 1,
@@ -121,7 +122,7 @@ impl Cpus {
             MemoryClockMax: 2133,
             ..HsaMemoryProperties::ZERO
         };
-        Node { properties, banks: vec![bank], caches, links: Vec::new() }
+        Node { properties, banks: vec![bank], caches: Arc::new(caches), links: Vec::new() }
     }
 
     /// The NUMA node that has the CPU with this APIC id, else the one at `position` among those with CPUs.
@@ -145,7 +146,7 @@ impl Cpus {
             set_names(&mut node.properties, &record.model);
         }
         if node.caches.is_empty() && node.properties.KFDGpuID == 0 {
-            node.caches = self.numa.get(&numa_node).map(|numa| numa.caches.clone()).unwrap_or_default();
+            node.caches = self.numa.get(&numa_node).map(|numa| Arc::clone(&numa.caches)).unwrap_or_default();
             node.properties.NumCaches = node.caches.len() as u32;
         }
     }
@@ -212,13 +213,13 @@ impl Cpus {
         for node in nodes {
             let folder = format!("{NUMA}/node{node}");
             let cpus = list(&folder, "cpu").unwrap_or_default();
-            let caches = self.caches(host, &folder, &cpus, notes);
+            let caches = Arc::new(self.caches(host, &folder, &cpus, notes));
             self.numa.insert(node, Numa { cpus, caches });
         }
         if self.numa.values().all(|numa| numa.cpus.is_empty()) {
             match list(CPUS, "cpu") {
                 Ok(cpus) => {
-                    let caches = self.caches(host, CPUS, &cpus, notes);
+                    let caches = Arc::new(self.caches(host, CPUS, &cpus, notes));
                     self.numa.insert(0, Numa { cpus, caches });
                 }
                 Err(error) => notes.say(format!("no CPU caches: {error}")),

@@ -127,7 +127,7 @@ struct Announced {
 #[derive(Debug, Clone, Default)]
 struct Lists {
     banks: Vec<HsaMemoryProperties>,
-    caches: Vec<HsaCacheProperties>,
+    caches: Arc<Vec<HsaCacheProperties>>,
     links: Vec<HsaIoLinkProperties>,
     /// What was said of them.
     remarks: Vec<String>,
@@ -433,9 +433,11 @@ impl Reader<'_> {
         self.list(node, "mem_banks", announced.banks, |file, text, notes| {
             lists.banks.push(records::bank(file, text, notes));
         })?;
+        let mut caches = Vec::new();
         self.list(node, "caches", announced.caches, |file, text, notes| {
-            lists.caches.push(records::cache(file, text, notes));
+            caches.push(records::cache(file, text, notes));
         })?;
+        lists.caches = Arc::new(caches);
         let mut link = |file: &str, text: &[u8], notes: &mut Notes| {
             let Some(link) = records::link(file, text, notes) else { return };
             if link.NodeFrom == node {
