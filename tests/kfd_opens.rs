@@ -149,6 +149,12 @@ fn what_was_incomplete_is_read_again() {
     assert_eq!(({ found.nodes[1].banks[0].SizeInBytes }, opened), (25_753_026_560, ALWAYS + 1 + 2 + 1));
     assert_eq!(read(&tree, &mut watch, &options).1, ALWAYS);
 
+    // So is a file that ends between two lines.
+    tree.write("generation_id", "3\n");
+    tree.write(bank, "heap_type 1\nsize_in_bytes 25753026560\n");
+    assert_eq!(read(&tree, &mut watch, &options).0.remarks.len(), 1);
+    assert_eq!(read(&tree, &mut watch, &options).1, ALWAYS + 1 + 2 + 1);
+
     // A GPU that could not be read is none; when its file is there again, so is the GPU.
     let tree = Tree::machine(2);
     let mut watch = Watch::new(tree.path());

@@ -12,13 +12,14 @@ pub(crate) struct Notes {
     /// Kind of remark: its line, and how many more of it came.
     kinds: BTreeMap<String, (usize, usize)>,
     beyond: usize,
+    incomplete: usize,
 }
 
 /// A place among the remarks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     lines: usize,
-    without_line: usize,
+    passing: usize,
 }
 
 impl Notes {
@@ -43,19 +44,26 @@ impl Notes {
         }
     }
 
+    /// Adds a remark on something of which a part was not there.
+    pub(crate) fn incomplete(&mut self, line: impl Into<String>) {
+        self.incomplete += 1;
+        self.say(line);
+    }
+
     /// Where the remarks are now, for [`Notes::since`].
     pub(crate) fn mark(&self) -> Mark {
-        Mark { lines: self.lines.len(), without_line: self.without_line() }
+        Mark { lines: self.lines.len(), passing: self.passing() }
     }
 
-    /// The remarks since `mark`; `None` if there were others that have no line of their own.
+    /// The remarks since `mark`, if the same input would bring just these again: none has no line of its own, and none
+    /// is on something incomplete, which may be whole the next time.
     pub(crate) fn since(&self, mark: Mark) -> Option<Vec<String>> {
-        (self.without_line() == mark.without_line).then(|| self.lines[mark.lines..].to_vec())
+        (self.passing() == mark.passing).then(|| self.lines[mark.lines..].to_vec())
     }
 
-    /// Remarks without a line.
-    fn without_line(&self) -> usize {
-        self.beyond + self.kinds.values().map(|(_, more)| more).sum::<usize>()
+    /// Remarks that [`Notes::since`] cannot give.
+    fn passing(&self) -> usize {
+        self.incomplete + self.beyond + self.kinds.values().map(|(_, more)| more).sum::<usize>()
     }
 
     /// The remarks, in the order in which they came.
@@ -85,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_since_a_mark_is_known_if_all_of_it_has_lines() {
+    fn what_was_said_since_a_mark_is_known_if_it_would_be_said_again() {
         let mut notes = Notes::default();
         notes.once("kind", "before");
         let mark = notes.mark();
@@ -93,6 +101,9 @@ mod tests {
         notes.say("after");
         assert_eq!(notes.since(mark), Some(vec!["after".to_owned()]));
         notes.once("kind", "again");
+        assert_eq!(notes.since(mark), None);
+        let mark = notes.mark();
+        notes.incomplete("cut");
         assert_eq!(notes.since(mark), None);
         (0..MOST_LINES).for_each(|n| notes.say(n.to_string()));
         let mark = notes.mark();

@@ -56,7 +56,10 @@ impl Tree {
                 tree.write(&format!("nodes/{node}/gpu_id"), format!("{}\n", if is_gpu { 100 + node } else { 0 }));
             }
             if !has("mem_banks/0") {
-                let text = format!("heap_type {}\nsize_in_bytes 25753026560\nflags 0\n", u32::from(is_gpu));
+                let text = format!(
+                    "heap_type {}\nsize_in_bytes 25753026560\nflags 0\nwidth 384\nmem_clk_max 1249\n",
+                    u32::from(is_gpu)
+                );
                 tree.write(&format!("nodes/{node}/mem_banks/0/properties"), text);
                 tree.set(node, "mem_banks_count", "1");
             }

@@ -147,7 +147,7 @@ pub fn read(
 ) -> Result<Discovery, Error> {
     let read = |known: &mut Known| {
         let (notes, skipped, listed) = Default::default();
-        Reader { tree, options, visibility, tolerance, known, notes, torn: false, skipped, listed }.read()
+        Reader { tree, options, visibility, tolerance, known, notes, skipped, listed }.read()
     };
     if tolerance == Tolerance::Capture {
         return Ok(read(&mut Known::default())?.discovery);
@@ -230,8 +230,6 @@ struct Reader<'a> {
     tolerance: Tolerance,
     known: &'a mut Known,
     notes: Notes,
-    /// The last list of files had one that ends in the middle of a line.
-    torn: bool,
     skipped: Vec<Skipped>,
     /// Every node of the tree.
     listed: Vec<u32>,
@@ -346,8 +344,7 @@ impl Reader<'_> {
         if end == text.len() || self.tolerance == Tolerance::Capture {
             return text;
         }
-        self.torn = true;
-        self.notes.say(format!("{file} ends in the middle of a line, which is left out"));
+        self.notes.incomplete(format!("{file} ends in the middle of a line, which is left out"));
         &text[..end]
     }
 
@@ -428,7 +425,6 @@ impl Reader<'_> {
     /// end of a file, or remarks beyond their limit.
     fn lists(&mut self, node: u32, announced: Announced) -> Result<Lists, Fault> {
         let begin = self.notes.mark();
-        self.torn = false;
         let mut lists = Lists::default();
         self.list(node, "mem_banks", announced.banks, |file, text, notes| {
             lists.banks.push(records::bank(file, text, notes));
@@ -450,7 +446,6 @@ impl Reader<'_> {
         self.list(node, "p2p_links", announced.p2p_links, &mut link)?;
         let links = u64::from(announced.io_links) + u64::from(announced.p2p_links);
         if let Some(remarks) = self.notes.since(begin)
-            && !self.torn
             && lists.links.len() as u64 == links
         {
             lists.remarks = remarks;
