@@ -429,10 +429,12 @@ impl Reader<'_> {
         self.list(node, "mem_banks", announced.banks, |file, text, notes| {
             lists.banks.push(records::bank(file, text, notes));
         })?;
-        let mut caches = Vec::new();
+        // As much room as real GPUs need, whatever is announced.
+        let mut caches = Vec::with_capacity(announced.caches.min(256) as usize);
         self.list(node, "caches", announced.caches, |file, text, notes| {
             caches.push(records::cache(file, text, notes));
         })?;
+        caches.shrink_to_fit();
         lists.caches = Arc::new(caches);
         let mut link = |file: &str, text: &[u8], notes: &mut Notes| {
             let Some(link) = records::link(file, text, notes) else { return };
