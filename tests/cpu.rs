@@ -49,7 +49,7 @@ impl Root {
     }
 
     fn read(&self) -> (Cpus, Vec<String>) {
-        Cpus::read(&Host::rooted(self.path()))
+        Cpus::read(&Host::rooted(self.path()), None)
     }
 }
 
@@ -266,8 +266,33 @@ fn a_map_does_where_there_is_no_list() {
 }
 
 #[test]
+fn caches_are_read_again_when_the_processors_are_others() {
+    let root = Root::new();
+    root.write("proc/cpuinfo", cpuinfo(&[(0, 4), (1, 6)]));
+    two_cpus(&root, "sys/devices/system/node/node0");
+    root.write("sys/devices/system/node/node0/cpu1/cache/index0/size", "odd\n");
+    let first = root.read();
+    let again = |earlier: &Cpus| Cpus::read(&Host::rooted(root.path()), Some(earlier.clone()));
+    // Nothing that can be seen of the caches is read while the processors are the same.
+    root.write("sys/devices/system/node/node0/cpu0/cache/index0/size", "1K\n");
+    assert_eq!(again(&first.0), first);
+    assert_eq!(first.1.len(), 1, "{:?}", first.1);
+    // Their clock is no part of what they are.
+    root.write("proc/cpuinfo", cpuinfo(&[(0, 4), (1, 6)]).replace("3400", "1200"));
+    assert_eq!((again(&first.0).0.max_mhz(), first.0.max_mhz()), (1200, 3400));
+    assert_eq!(caches(&again(&first.0).0.node(0)), caches(&first.0.node(0)));
+    // One goes, one comes, one is another; or nobody knows.
+    for records in [&[(0, 4)][..], &[(0, 4), (1, 6), (2, 8)], &[(0, 4), (1, 7)], &[]] {
+        root.write("proc/cpuinfo", cpuinfo(records));
+        let (cpus, remarks) = again(&first.0);
+        assert_eq!((cpus, remarks), root.read());
+        assert_eq!(caches(&again(&first.0).0.node(0))[0].1, 1 << 10);
+    }
+}
+
+#[test]
 fn the_running_machine() {
-    let (cpus, _) = Cpus::read(&Host::live());
+    let (cpus, _) = Cpus::read(&Host::live(), None);
     assert!(cpus.count() >= 1);
     assert!(host::system_memory_bytes() > 64 << 20);
     assert_eq!(cpus.node(5).properties.NumCPUCores, cpus.count());

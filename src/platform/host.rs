@@ -97,8 +97,9 @@ fn read_until(path: &Path, limit: u64, whole: impl Fn(&[u8]) -> bool) -> Result<
     Ok(bytes)
 }
 
-/// Room for the first read: more than a page, so that a whole sysfs file does not fill it.
-const FIRST_READ: usize = 8 << 10;
+/// Room for the first read: more than a page of 4 KiB, so that a whole sysfs file does not fill it. It is zeroed for each
+/// file, and a snapshot has thousands.
+const FIRST_READ: usize = (4 << 10) + 64;
 
 /// What a folder holds whose entries should be `prefix` and a number.
 #[derive(Debug, Default, PartialEq, Eq)]

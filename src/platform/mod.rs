@@ -56,7 +56,8 @@ impl GfxVersion {
     }
 }
 
-/// What the environment asks of a platform; read in one place, `process::settings`.
+/// What a platform is told: what the environment asks of it, read in one place, `process::settings`, and what earlier
+/// snapshots of the process know.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Admit adapters whose model is not known for certain (`LIBROCDXG_ENABLE_UNSUPPORTED_ADAPTERS`).
@@ -69,6 +70,8 @@ pub struct Options {
     pub use_svm: bool,
     /// How memory is given out (KFD).
     pub memory: MemoryOptions,
+    /// What need not be read again (KFD).
+    pub recall: kfd::sysfs::Recall,
 }
 
 /// How memory is given out on bare metal (kfd.md 1.6).
@@ -108,8 +111,8 @@ pub struct Node {
     pub properties: HsaNodeProperties,
     /// Memory banks.
     pub banks: Vec<HsaMemoryProperties>,
-    /// Caches.
-    pub caches: Vec<HsaCacheProperties>,
+    /// Caches. They are most of what a node is, and the same in every snapshot of a generation of the kernel's tree.
+    pub caches: Arc<Vec<HsaCacheProperties>>,
     /// Links that start here.
     pub links: Vec<HsaIoLinkProperties>,
 }

@@ -12,6 +12,14 @@ pub(crate) struct Notes {
     /// Kind of remark: its line, and how many more of it came.
     kinds: BTreeMap<String, (usize, usize)>,
     beyond: usize,
+    incomplete: usize,
+}
+
+/// A place among the remarks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    lines: usize,
+    passing: usize,
 }
 
 impl Notes {
@@ -34,6 +42,28 @@ impl Notes {
         } else {
             self.beyond += 1;
         }
+    }
+
+    /// Adds a remark on something of which a part was not there.
+    pub(crate) fn incomplete(&mut self, line: impl Into<String>) {
+        self.incomplete += 1;
+        self.say(line);
+    }
+
+    /// Where the remarks are now, for [`Notes::since`].
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { lines: self.lines.len(), passing: self.passing() }
+    }
+
+    /// The remarks since `mark`, if the same input would bring just these again: none has no line of its own, and none
+    /// is on something incomplete, which may be whole the next time.
+    pub(crate) fn since(&self, mark: Mark) -> Option<Vec<String>> {
+        (self.passing() == mark.passing).then(|| self.lines[mark.lines..].to_vec())
+    }
+
+    /// Remarks that [`Notes::since`] cannot give.
+    fn passing(&self) -> usize {
+        self.incomplete + self.beyond + self.kinds.values().map(|(_, more)| more).sum::<usize>()
     }
 
     /// The remarks, in the order in which they came.
@@ -60,6 +90,25 @@ mod tests {
         notes.once("gpu_id", "nodes/1/gpu_id is absent");
         notes.once("gpu_id", "nodes/2/gpu_id is absent");
         assert_eq!(notes.into_lines(), ["nodes/0/gpu_id is absent (and 2 more like it)", "something else"]);
+    }
+
+    #[test]
+    fn what_was_said_since_a_mark_is_known_if_it_would_be_said_again() {
+        let mut notes = Notes::default();
+        notes.once("kind", "before");
+        let mark = notes.mark();
+        assert_eq!(notes.since(mark), Some(vec![]));
+        notes.say("after");
+        assert_eq!(notes.since(mark), Some(vec!["after".to_owned()]));
+        notes.once("kind", "again");
+        assert_eq!(notes.since(mark), None);
+        let mark = notes.mark();
+        notes.incomplete("cut");
+        assert_eq!(notes.since(mark), None);
+        (0..MOST_LINES).for_each(|n| notes.say(n.to_string()));
+        let mark = notes.mark();
+        notes.say("left out");
+        assert_eq!(notes.since(mark), None);
     }
 
     #[test]

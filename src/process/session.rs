@@ -14,7 +14,9 @@ use crate::abi::{HsaSystemProperties, HsaVersionInfo};
 use crate::events;
 use crate::memory::{Memory, Scene};
 use crate::platform::file::Trace;
-use crate::platform::{self, Device, Devices, Kept, Platform, Request};
+use crate::platform::kfd::sysfs::Recall;
+use crate::platform::{self, Device, Devices, Kept, Options, Platform, Request};
+use crate::topology::cpu::Cpus;
 use crate::topology::{self, Snapshot};
 
 /// What an open did.
@@ -62,6 +64,10 @@ struct State {
     /// What the kernel ties to this process: it outlives the last close, and the next open uses it again. A fork child
     /// abandons it with the session and gets its own.
     kept: Kept,
+    /// What the last snapshot read of the kernel's tree.
+    recall: Recall,
+    /// What the last snapshot read of the CPUs of `settings.host`.
+    cpus: Option<Box<Cpus>>,
     /// This process has opened before, so the files that are noted for fork children are its own.
     owns_files: bool,
 }
@@ -211,6 +217,9 @@ impl Session {
         }
         turn.state.platform = Some(opened.platform);
         turn.state.note_files(process);
+        if turn.state.settings.host != settings.host {
+            turn.state.cpus = None;
+        }
         turn.state.settings = settings;
         process.register_handlers();
         process.opens.set_live(1);
@@ -261,8 +270,9 @@ impl Session {
         };
         let platform = turn.state.platform.clone().ok_or(Error::NotOpened)?;
         let mut remarks = Vec::new();
-        let options = settings::snapshot_options(&mut remarks)?;
-        let built = topology::build(&*platform, &turn.state.settings.host, &options);
+        let options = Options { recall: turn.state.recall.clone(), ..settings::snapshot_options(&mut remarks)? };
+        let earlier = turn.state.cpus.take().map(|cpus| *cpus);
+        let built = topology::build(&*platform, &turn.state.settings.host, &options, earlier);
         turn.state.note_files(process);
         let built = built?;
         for remark in remarks.iter().chain(&built.snapshot.remarks) {
@@ -273,7 +283,7 @@ impl Session {
             process.log.line(level, NAME, format_args!("{} is skipped: {}", skipped.what, skipped.reason));
         }
         let system = built.snapshot.system;
-        turn.state.devices = Arc::new(built.devices);
+        (turn.state.devices, turn.state.cpus) = (Arc::new(built.devices), Some(Box::new(built.cpus)));
         self.snapshot.store(Some(Arc::new(built.snapshot)));
         process.snapshots.set_live(1);
         Ok(system)

@@ -89,7 +89,8 @@ pub fn snapshot_options(remarks: &mut Vec<String>) -> Result<Options, BadOverrid
         }),
     };
     let use_svm = text("HSA_USE_SVM").as_deref() != Some("0");
-    Ok(Options { admit_unlisted, gfx_override, gfx_override_per_node, use_svm, memory: memory_options(remarks) })
+    let memory = memory_options(remarks);
+    Ok(Options { admit_unlisted, gfx_override, gfx_override_per_node, use_svm, memory, ..Options::default() })
 }
 
 /// How memory is given out (kfd.md 1.6).

@@ -3,6 +3,7 @@
 //! Reading never fails: whatever is missing or odd is replaced and remarked on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::abi::{HSA_HEAPTYPE_SYSTEM, HsaCacheProperties, HsaCacheType, HsaMemoryProperties, HsaNodeProperties};
 use crate::platform::Node;
@@ -35,6 +36,8 @@ pub struct Cpus {
     max_mhz: u32,
     /// NUMA nodes by number.
     numa: BTreeMap<u32, Numa>,
+    /// What is odd about them.
+    numa_remarks: Vec<String>,
 }
 
 /// One processor of `/proc/cpuinfo`.
@@ -47,12 +50,15 @@ struct Record {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Numa {
     cpus: Vec<u32>,
-    caches: Vec<HsaCacheProperties>,
+    caches: Arc<Vec<HsaCacheProperties>>,
 }
 
 impl Cpus {
     /// Reads what `host` says about its CPUs, and remarks on what it does not say.
-    pub fn read(host: &Host) -> (Self, Vec<String>) {
+    ///
+    /// NUMA nodes and caches are those of `earlier`, read of the same host, where `/proc/cpuinfo` still lists the same
+    /// processors: it has those that are online, and as long as they are, neither their caches nor who shares them change.
+    pub fn read(host: &Host, earlier: Option<Self>) -> (Self, Vec<String>) {
         let mut notes = Notes::default();
         let mut cpus = Self::default();
         let text = host.read(CPUINFO, MOST_CPUINFO + 1);
@@ -70,8 +76,17 @@ impl Cpus {
         if let Some(khz) = number(host, &format!("{CPUS}/cpu0/cpufreq/cpuinfo_max_freq")) {
             cpus.max_mhz = khz / 1000;
         }
-        cpus.find_numa(host, &mut notes);
-        (cpus, notes.into_lines())
+        match earlier.filter(|earlier| !cpus.records.is_empty() && earlier.records == cpus.records) {
+            Some(earlier) => (cpus.numa, cpus.numa_remarks) = (earlier.numa, earlier.numa_remarks),
+            None => {
+                let mut notes = Notes::default();
+                cpus.find_numa(host, &mut notes);
+                cpus.numa_remarks = notes.into_lines();
+            }
+        }
+        let mut remarks = notes.into_lines();
+        remarks.extend_from_slice(&cpus.numa_remarks);
+        (cpus, remarks)
     }
 
     /// Logical CPUs; at least 1.
@@ -88,7 +103,7 @@ impl Cpus {
     pub fn node(&self, system_memory_bytes: u64) -> Node {
         let first = self.numa.values().flat_map(|numa| &numa.cpus).min().copied();
         let first = self.records.keys().next().copied().or(first).unwrap_or(0);
-        let caches: Vec<_> = self.numa.values().flat_map(|numa| &numa.caches).copied().collect();
+        let caches: Vec<_> = self.numa.values().flat_map(|numa| numa.caches.iter()).copied().collect();
         let mut properties = HsaNodeProperties {
             NumCPUCores: self.count,
             NumMemoryBanks: 1,
@@ -107,7 +122,7 @@ impl Cpus {
             MemoryClockMax: 2133,
             ..HsaMemoryProperties::ZERO
         };
-        Node { properties, banks: vec![bank], caches, links: Vec::new() }
+        Node { properties, banks: vec![bank], caches: Arc::new(caches), links: Vec::new() }
     }
 
     /// The NUMA node that has the CPU with this APIC id, else the one at `position` among those with CPUs.
@@ -131,7 +146,7 @@ impl Cpus {
             set_names(&mut node.properties, &record.model);
         }
         if node.caches.is_empty() && node.properties.KFDGpuID == 0 {
-            node.caches = self.numa.get(&numa_node).map(|numa| numa.caches.clone()).unwrap_or_default();
+            node.caches = self.numa.get(&numa_node).map(|numa| Arc::clone(&numa.caches)).unwrap_or_default();
             node.properties.NumCaches = node.caches.len() as u32;
         }
     }
@@ -198,13 +213,13 @@ impl Cpus {
         for node in nodes {
             let folder = format!("{NUMA}/node{node}");
             let cpus = list(&folder, "cpu").unwrap_or_default();
-            let caches = self.caches(host, &folder, &cpus, notes);
+            let caches = Arc::new(self.caches(host, &folder, &cpus, notes));
             self.numa.insert(node, Numa { cpus, caches });
         }
         if self.numa.values().all(|numa| numa.cpus.is_empty()) {
             match list(CPUS, "cpu") {
                 Ok(cpus) => {
-                    let caches = self.caches(host, CPUS, &cpus, notes);
+                    let caches = Arc::new(self.caches(host, CPUS, &cpus, notes));
                     self.numa.insert(0, Numa { cpus, caches });
                 }
                 Err(error) => notes.say(format!("no CPU caches: {error}")),

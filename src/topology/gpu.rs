@@ -1,5 +1,7 @@
 //! The node of a GPU that only its driver describes: from [`GpuInfo`] by the tables of dxg.md 2.4.
 
+use std::sync::Arc;
+
 use crate::abi::*;
 use crate::asic;
 use crate::platform::{GfxVersion, GpuInfo, Node, name};
@@ -73,7 +75,7 @@ pub fn node(info: &GpuInfo, id: u32, cpu_mhz: u32, gfx_override: Option<GfxVersi
         WallClockKHz: info.counter_hz / 1000,
         ..HsaNodeProperties::ZERO
     };
-    Ok(Node { properties, banks, caches, links })
+    Ok(Node { properties, banks, caches: Arc::new(caches), links })
 }
 
 /// Vector registers of one CU. The table knows the chip; for others the rule of the WSL thunk decides, which counts

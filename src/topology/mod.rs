@@ -71,13 +71,16 @@ pub struct Built {
     pub snapshot: Snapshot,
     /// One device per GPU node.
     pub devices: Devices,
+    /// The CPUs, for the next snapshot.
+    pub cpus: Cpus,
 }
 
-/// Builds a snapshot of what `platform` finds now. On an error nothing stays open.
-pub fn build(platform: &dyn Platform, host: &Host, options: &Options) -> Result<Built, Error> {
+/// Builds a snapshot of what `platform` finds now. On an error nothing stays open. `earlier` is what the snapshot before
+/// this one found of the CPUs of the same `host`.
+pub fn build(platform: &dyn Platform, host: &Host, options: &Options, earlier: Option<Cpus>) -> Result<Built, Error> {
     let mut found = platform.discover(host, options)?;
     let (gpus, opened) = (std::mem::take(&mut found.gpus), std::mem::take(&mut found.devices));
-    let (cpus, remarks) = Cpus::read(host);
+    let (cpus, remarks) = Cpus::read(host, earlier);
     found.remarks.extend(remarks);
     if found.nodes.is_empty() {
         // The driver describes GPUs only: one node stands for every CPU (dxg.md 2.3).
@@ -106,5 +109,5 @@ pub fn build(platform: &dyn Platform, host: &Host, options: &Options) -> Result<
         }
     }
     snapshot.system.NumNodes = snapshot.nodes.len() as u32;
-    Ok(Built { snapshot, devices })
+    Ok(Built { snapshot, devices, cpus })
 }

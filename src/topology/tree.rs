@@ -18,7 +18,21 @@ const TREES: [&str; 2] = ["sys/devices/virtual/kfd/kfd/topology", "sys/class/kfd
 /// `root` is a copy of a machine's files (with a KFD topology folder below `sys`), or a bare topology folder (with
 /// a folder `nodes`). CPU names and caches come from a machine root that has `proc/cpuinfo`, never from the running
 /// machine. What a complete tree would have and this one has not is named in [`Snapshot::remarks`]. The environment
-/// has no say. Errors: [`kfd::Error::NoTree`] when there is no topology, [`kfd::Error::File`] when it cannot be read.
+/// has no say.
+///
+/// ```
+/// # fn main() -> Result<(), rocdxg::platform::Error> {
+/// let snapshot = rocdxg::topology::read_tree("tests/data/kfd/rx7900xtx-partial".as_ref())?;
+/// let gpu = snapshot.node(1).expect("its second node");
+/// assert_eq!((snapshot.gpu_count(), gpu.properties.EngineId.get(rocdxg::abi::HSA_ENGINE_ID::Major)), (1, 11));
+/// for remark in &snapshot.remarks {
+///     println!("{remark}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Errors: [`kfd::Error::NoTree`] when there is no topology, [`kfd::Error::File`] when it cannot be read.
 pub fn read_tree(root: &Path) -> Result<Snapshot, platform::Error> {
     let candidates = TREES.iter().map(|tree| root.join(tree)).chain([root.to_owned()]);
     let candidates: Vec<_> = candidates.map(|tree| tree.join("nodes")).collect();
@@ -31,7 +45,7 @@ pub fn read_tree(root: &Path) -> Result<Snapshot, platform::Error> {
     let mut cpus = None;
     if found < TREES.len() {
         if root.join("proc/cpuinfo").is_file() {
-            let (known, remarks) = Cpus::read(&Host::rooted(root));
+            let (known, remarks) = Cpus::read(&Host::rooted(root), None);
             discovery.remarks.extend(remarks);
             cpus = Some(known);
         } else {

@@ -45,6 +45,51 @@ impl Tree {
         Self { folder }
     }
 
+    /// The captured tree of this name with what a live one has and the capture lacks: ids, one bank per node, as many
+    /// caches as are announced. Links are those that were captured.
+    pub fn completed(name: &str) -> Self {
+        let tree = Self::captured(name);
+        for node in tree.nodes() {
+            let is_gpu = tree.number(node, "simd_count") != 0;
+            let has = |file: &str| tree.path().join(format!("nodes/{node}/{file}")).exists();
+            if !has("gpu_id") {
+                tree.write(&format!("nodes/{node}/gpu_id"), format!("{}\n", if is_gpu { 100 + node } else { 0 }));
+            }
+            if !has("mem_banks/0") {
+                let text = format!(
+                    "heap_type {}\nsize_in_bytes 25753026560\nflags 0\nwidth 384\nmem_clk_max 1249\n",
+                    u32::from(is_gpu)
+                );
+                tree.write(&format!("nodes/{node}/mem_banks/0/properties"), text);
+                tree.set(node, "mem_banks_count", "1");
+            }
+            for index in 0..tree.number(node, "caches_count") {
+                if !has(&format!("caches/{index}")) {
+                    tree.cache(node, index, 1, 16);
+                }
+            }
+            for list in ["io_links", "p2p_links"] {
+                let count = fs::read_dir(tree.path().join(format!("nodes/{node}/{list}"))).map_or(0, Iterator::count);
+                tree.set(node, &format!("{list}_count"), &count.to_string());
+            }
+        }
+        tree
+    }
+
+    /// The numbers of the nodes.
+    pub fn nodes(&self) -> Vec<u32> {
+        let entries = fs::read_dir(self.path().join("nodes")).expect("there");
+        let number = |name: std::ffi::OsString| name.to_str().expect("ASCII").parse().expect("a number");
+        entries.map(|entry| number(entry.expect("readable").file_name())).collect()
+    }
+
+    /// The number that a key of a node's properties has, 0 without it.
+    pub fn number(&self, node: u32, key: &str) -> u32 {
+        let text = self.read(&format!("nodes/{node}/properties"));
+        let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+        value.map_or(0, |value| value.parse().expect("a number"))
+    }
+
     /// A complete tree without nodes.
     pub fn empty() -> Self {
         let tree = Self { folder: TempDir::new().expect("a temporary folder") };

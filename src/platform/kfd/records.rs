@@ -106,6 +106,7 @@ fn version(target: u32) -> Option<GfxVersion> {
 /// Reads `nodes/N/mem_banks/M/properties`.
 pub(super) fn bank(file: &str, text: &[u8], notes: &mut Notes) -> HsaMemoryProperties {
     let mut v = Values::new(file, text, notes);
+    v.need(&["heap_type", "size_in_bytes", "mem_clk_max"]);
     HsaMemoryProperties {
         HeapType: HSA_HEAPTYPE(v.u32("heap_type")),
         SizeInBytes: v.u64("size_in_bytes"),
@@ -119,6 +120,7 @@ pub(super) fn bank(file: &str, text: &[u8], notes: &mut Notes) -> HsaMemoryPrope
 /// Reads `nodes/N/caches/M/properties`; the size is in KiB, as the kernel gives it.
 pub(super) fn cache(file: &str, text: &[u8], notes: &mut Notes) -> HsaCacheProperties {
     let mut v = Values::new(file, text, notes);
+    v.need(&["level", "size", "sibling_map"]);
     let mut siblings = [0; 256];
     v.fill("sibling_map", &mut siblings);
     HsaCacheProperties {
@@ -145,6 +147,7 @@ pub(super) fn link(file: &str, text: &[u8], notes: &mut Notes) -> Option<HsaIoLi
         v.remark("node_from or node_to", "is missing: the link is dropped");
         return None;
     };
+    v.need(&["type", "flags"]);
     Some(HsaIoLinkProperties {
         IoLinkType: HSA_IOLINKTYPE(v.u32("type")),
         VersionMajor: v.u32("version_major"),

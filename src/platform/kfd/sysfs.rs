@@ -4,12 +4,16 @@
 //! may be used is asked of a [`Visibility`]. A fault in the files of a GPU costs that GPU and is named in
 //! [`Discovery::skipped`]; a fault in what every process needs (root files, CPU nodes) is an error.
 
+use std::collections::BTreeMap;
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::super::file::Identity;
 use super::super::notes::Notes;
 use super::super::{Discovery, Node, Options, Skipped, host};
 use super::records::{self, NodeRecord};
@@ -75,10 +79,65 @@ impl Visibility for Everything {
     }
 }
 
+/// Banks, caches and links of the nodes of a live tree, kept for the next snapshot of the same process: a GPU has
+/// hundreds of such files. Clones share what they know.
+///
+/// They are those of the tree as long as its `generation_id` is the same file with the same number, which the kernel
+/// raises with every change of the tree. What it decides anew at each read, who may see which GPU, is not kept: `gpu_id`
+/// and `properties` of every node are always read.
+#[derive(Debug, Clone, Default)]
+pub struct Recall(Arc<Mutex<Known>>);
+
+/// What a [`Recall`] knows.
+#[derive(Debug, Default)]
+struct Known {
+    stamp: Option<Stamp>,
+    /// By number of the node in the tree: what its `gpu_id` and `properties` announced, and what was found.
+    nodes: BTreeMap<u32, (Announced, Lists)>,
+}
+
+impl Known {
+    /// Forgets what another tree or another generation of it had.
+    fn renew(&mut self, stamp: Stamp) {
+        if self.stamp != Some(stamp) {
+            *self = Self { stamp: Some(stamp), ..Self::default() };
+        }
+    }
+}
+
+/// One generation of one tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    /// The file `generation_id`. A driver that is loaded anew counts from the start, in another file.
+    file: Identity,
+    generation: u64,
+}
+
+/// What a node says that its lists are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Announced {
+    gpu_id: u32,
+    banks: u32,
+    caches: u32,
+    io_links: u32,
+    p2p_links: u32,
+}
+
+/// The lists of a node; links name nodes of the tree.
+#[derive(Debug, Clone, Default)]
+struct Lists {
+    banks: Vec<HsaMemoryProperties>,
+    caches: Arc<Vec<HsaCacheProperties>>,
+    links: Vec<HsaIoLinkProperties>,
+    /// What was said of them.
+    remarks: Vec<String>,
+}
+
 /// Reads the tree whose folder `nodes` is in `tree`. No device is opened; [`Discovery::devices`] is empty.
 ///
 /// Nodes are numbered densely in the order of the tree, without those that are hidden or skipped; links to these
-/// are dropped. Each file is opened once per try. Errors: the files of the root or of a CPU node cannot be read or
+/// are dropped. Each file is opened at most once per try, and not at all where [`Options::recall`] knows what is in it.
+/// Errors: the files of the root or of a CPU node cannot be read or
 /// make no sense, or the tree changes each time it is read.
 pub fn read(
     tree: &Path,
@@ -86,20 +145,22 @@ pub fn read(
     visibility: &dyn Visibility,
     tolerance: Tolerance,
 ) -> Result<Discovery, Error> {
-    let read = || {
+    let read = |known: &mut Known| {
         let (notes, skipped, listed) = Default::default();
-        Reader { tree, options, visibility, tolerance, notes, skipped, listed }.read()
+        Reader { tree, options, visibility, tolerance, known, notes, skipped, listed }.read()
     };
     if tolerance == Tolerance::Capture {
-        return Ok(read()?.discovery);
+        return Ok(read(&mut Known::default())?.discovery);
     }
     let generation = Generation::open(tree)?;
+    let mut known = options.recall.0.lock().unwrap_or_else(PoisonError::into_inner);
     for attempt in 0..TRIES {
         if attempt > 0 {
             thread::sleep(Duration::from_millis(1 << (attempt - 1)));
         }
         let before = generation.number()?;
-        let outcome = read();
+        known.renew(Stamp { file: generation.identity, generation: before });
+        let outcome = read(&mut known);
         if generation.number()? != before {
             continue;
         }
@@ -118,14 +179,19 @@ pub fn read(
 /// `generation_id`, opened once and read anew each time.
 struct Generation {
     file: File,
+    identity: Identity,
     path: PathBuf,
 }
 
 impl Generation {
     fn open(tree: &Path) -> Result<Self, Error> {
         let path = tree.join("generation_id");
-        match File::open(&path) {
-            Ok(file) => Ok(Self { file, path }),
+        let opened = File::open(&path).and_then(|file| {
+            let identity = Identity::of(file.as_raw_fd()).ok_or_else(std::io::Error::last_os_error)?;
+            Ok((file, identity))
+        });
+        match opened {
+            Ok((file, identity)) => Ok(Self { file, identity, path }),
             Err(source) => Err(host::Error { path, source }.into()),
         }
     }
@@ -162,6 +228,7 @@ struct Reader<'a> {
     options: &'a Options,
     visibility: &'a dyn Visibility,
     tolerance: Tolerance,
+    known: &'a mut Known,
     notes: Notes,
     skipped: Vec<Skipped>,
     /// Every node of the tree.
@@ -173,9 +240,7 @@ struct Draft {
     sysfs_node: u32,
     gpu_id: u32,
     record: NodeRecord,
-    banks: Vec<HsaMemoryProperties>,
-    caches: Vec<HsaCacheProperties>,
-    links: Vec<HsaIoLinkProperties>,
+    lists: Lists,
 }
 
 /// Why a node of the tree is not one of ours.
@@ -279,7 +344,7 @@ impl Reader<'_> {
         if end == text.len() || self.tolerance == Tolerance::Capture {
             return text;
         }
-        self.notes.say(format!("{file} ends in the middle of a line, which is left out"));
+        self.notes.incomplete(format!("{file} ends in the middle of a line, which is left out"));
         &text[..end]
     }
 
@@ -339,25 +404,56 @@ impl Reader<'_> {
                 Sight::Hidden { reason, expected } => return Err(Fault::Hidden { reason, expected }),
             }
         }
-        let mut draft =
-            Draft { sysfs_node: node, gpu_id, record, banks: Vec::new(), caches: Vec::new(), links: Vec::new() };
-        self.list(node, "mem_banks", draft.record.banks, |file, text, notes| {
-            draft.banks.push(records::bank(file, text, notes));
+        let announced = Announced {
+            gpu_id,
+            banks: record.banks,
+            caches: record.caches,
+            io_links: record.io_links,
+            p2p_links: record.p2p_links.unwrap_or(0),
+        };
+        let lists = match self.known.nodes.get(&node) {
+            Some((of, lists)) if *of == announced => {
+                lists.remarks.iter().for_each(|line| self.notes.say(line.as_str()));
+                lists.clone()
+            }
+            _ => self.lists(node, announced)?,
+        };
+        Ok(Draft { sysfs_node: node, gpu_id, record, lists })
+    }
+
+    /// Reads the lists of a node, and keeps them unless something is missing: links that this process may not see, the
+    /// end of a file, or remarks beyond their limit.
+    fn lists(&mut self, node: u32, announced: Announced) -> Result<Lists, Fault> {
+        let begin = self.notes.mark();
+        let mut lists = Lists::default();
+        self.list(node, "mem_banks", announced.banks, |file, text, notes| {
+            lists.banks.push(records::bank(file, text, notes));
         })?;
-        self.list(node, "caches", draft.record.caches, |file, text, notes| {
-            draft.caches.push(records::cache(file, text, notes));
+        // As much room as real GPUs need, whatever is announced.
+        let mut caches = Vec::with_capacity(announced.caches.min(256) as usize);
+        self.list(node, "caches", announced.caches, |file, text, notes| {
+            caches.push(records::cache(file, text, notes));
         })?;
+        caches.shrink_to_fit();
+        lists.caches = Arc::new(caches);
         let mut link = |file: &str, text: &[u8], notes: &mut Notes| {
             let Some(link) = records::link(file, text, notes) else { return };
             if link.NodeFrom == node {
-                draft.links.push(link);
+                lists.links.push(link);
             } else {
                 notes.say(format!("{file} starts at node {}: the link is dropped", { link.NodeFrom }));
             }
         };
-        self.list(node, "io_links", draft.record.io_links, &mut link)?;
-        self.list(node, "p2p_links", draft.record.p2p_links.unwrap_or(0), &mut link)?;
-        Ok(draft)
+        self.list(node, "io_links", announced.io_links, &mut link)?;
+        self.list(node, "p2p_links", announced.p2p_links, &mut link)?;
+        let links = u64::from(announced.io_links) + u64::from(announced.p2p_links);
+        if let Some(remarks) = self.notes.since(begin)
+            && lists.links.len() as u64 == links
+        {
+            lists.remarks = remarks;
+            self.known.nodes.insert(node, (announced, lists.clone()));
+        }
+        Ok(lists)
     }
 
     /// Reads the `count` entries of the folder `list` of a node.
@@ -434,7 +530,7 @@ impl Reader<'_> {
         let numbers: Vec<u32> = kept.iter().map(|(draft, _)| draft.sysfs_node).collect();
         let mut nodes = Vec::new();
         for (from, (draft, mut node)) in kept.into_iter().enumerate() {
-            for mut link in draft.links {
+            for mut link in draft.lists.links {
                 let target = link.NodeTo;
                 if let Ok(to) = numbers.binary_search(&target) {
                     (link.NodeFrom, link.NodeTo) = (from as u32, to as u32);
@@ -445,7 +541,7 @@ impl Reader<'_> {
                     self.notes.say(format!("a link of nodes/{from} leads to nodes/{target}, which is not there"));
                 }
             }
-            (node.banks, node.caches) = (draft.banks, draft.caches);
+            (node.banks, node.caches) = (draft.lists.banks, draft.lists.caches);
             node.properties.NumMemoryBanks = node.banks.len() as u32;
             node.properties.NumCaches = node.caches.len() as u32;
             node.properties.NumIOLinks = node.links.len() as u32;

@@ -64,6 +64,14 @@ impl<'t> Values<'t> {
         Some(last)
     }
 
+    /// Remarks on the first of `keys` that is not there. They are those that every kernel writes, the last one of the
+    /// file among them: without it the file was cut.
+    pub(super) fn need(&mut self, keys: &[&str]) {
+        if let Some(key) = keys.iter().find(|key| !self.lines.iter().any(|(k, _)| *k == key.as_bytes())) {
+            self.notes.incomplete(format!("{}: {key} is missing, taken as 0", self.file));
+        }
+    }
+
     /// The number behind `key`, at most `most`.
     pub(super) fn entry(&mut self, key: &str, most: u64) -> Entry {
         let Some(text) = self.text(key) else { return Entry::Absent };

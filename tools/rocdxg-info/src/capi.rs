@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
+use std::sync::Arc;
 
 use rocdxg::abi::*;
 use rocdxg::ffi;
@@ -133,7 +134,7 @@ fn node(id: u32) -> Result<Node, Refused> {
         let status = unsafe { ffi::hsaKmtGetNodeIoLinkProperties(id, count, links.as_mut_ptr()) };
         accept("hsaKmtGetNodeIoLinkProperties", status)?;
     }
-    Ok(Node { properties, banks, caches, links })
+    Ok(Node { properties, banks, caches: Arc::new(caches), links })
 }
 
 /// Sets an environment variable for the library to read at its next open.

@@ -95,7 +95,7 @@ pub fn cache_bytes(kind: Kind, cache: &HsaCacheProperties) -> u64 {
 /// Level and size in bytes of the largest cache for data at each level, rising.
 pub fn cache_levels(node: &Node) -> Vec<(u32, u64)> {
     let mut levels = std::collections::BTreeMap::new();
-    for cache in &node.caches {
+    for cache in node.caches.iter() {
         let bytes = cache_bytes(kind(node), cache);
         if bytes != 0 && cache.CacheType.get(HsaCacheType::Data) != 0 {
             let largest = levels.entry(cache.CacheLevel).or_insert(0);
@@ -232,7 +232,7 @@ mod tests {
         let data = HsaCacheType(0).with(HsaCacheType::Data, 1);
         let code = HsaCacheType(0).with(HsaCacheType::Instruction, 1);
         let mut node = gpu();
-        node.caches = vec![cache(1, 16, data), cache(1, 64, code), cache(2, 8192, data), cache(1, 32, data)];
+        node.caches = vec![cache(1, 16, data), cache(1, 64, code), cache(2, 8192, data), cache(1, 32, data)].into();
         assert_eq!(cache_levels(&node), [(1, 32 << 10), (2, 8 << 20)]);
         (node.properties.NumFComputeCores, node.properties.NumCPUCores) = (0, 8);
         assert_eq!(cache_levels(&node), [(1, 32), (2, 8192)]);

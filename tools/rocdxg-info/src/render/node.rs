@@ -131,7 +131,7 @@ fn caches(page: &mut String, node: &Node, style: Style) {
         anonymous(a) == anonymous(b) && siblings(a) == siblings(b)
     };
     let mut groups: Vec<(&HsaCacheProperties, usize)> = Vec::new();
-    for cache in &node.caches {
+    for cache in node.caches.iter() {
         match groups.iter_mut().find(|(first, _)| alike(first, cache)) {
             Some((_, count)) => *count += 1,
             None => groups.push((cache, 1)),
