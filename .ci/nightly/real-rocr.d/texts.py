@@ -26,6 +26,7 @@ def covers(entry, program, stock, ours):
 def main(texts, intended):
     texts = pathlib.Path(texts)
     entries = tomllib.loads(pathlib.Path(intended).read_text()).get("line", [])
+    entries = [entry for entry in entries if (texts / entry["program"]).is_dir()]
     used, pairs, lines, wrong = [0] * len(entries), 0, 0, 0
     for stock in sorted(texts.rglob("*.stock.txt")):
         ours = stock.with_name(stock.name.replace(".stock.", ".ours."))
