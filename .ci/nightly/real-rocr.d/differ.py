@@ -158,7 +158,7 @@ class Entry:
         if structure not in self.structures or field not in self.fields:
             return False
         names = {"case": case, "kernel": kernel, "stock": stock, "ours": ours, "any": any, "all": all, "len": len,
-                 "isinstance": isinstance, "int": int, "str": str, "range": range, "number": None, "index": None}
+                 "isinstance": isinstance, "int": int, "str": str, "range": range, "number": None, "index": None, "s": None, "o": None}
         return bool(eval(self.when, {"__builtins__": {}}, names | facts))
 
 
