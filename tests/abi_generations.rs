@@ -82,7 +82,13 @@ fn image(generation: &Generation, structure: &str) -> Option<(Vec<u8>, Vec<u8>)>
         }};
     }
     match structure {
-        "HsaNodeProperties" => of!(HsaNodeProperties, node),
+        "HsaNodeProperties" => {
+            // Without an override, which some layouts show in another field.
+            let (mut value, mut bytes) = patterned::<HsaNodeProperties>();
+            value.OverrideEngineId = HSA_ENGINE_ID(0);
+            bytes[offset_of!(HsaNodeProperties, OverrideEngineId)..][..4].fill(0);
+            Some((generation.node(&value).as_ref().to_vec(), bytes))
+        }
         "HsaIoLinkProperties" => of!(HsaIoLinkProperties, link),
         "HsaCacheProperties" => of!(HsaCacheProperties, cache),
         "HsaQueueInfo" => of!(HsaQueueInfo, queue_info),
@@ -169,6 +175,24 @@ fn a_node_of_each_size_is_a_prefix_of_the_newest() {
     for size in [368, 376, 392, 396] {
         let image = announced(size, 0, 0).unwrap().node(&node);
         assert_eq!(image.as_ref(), &newest[..usize::from(size)]);
+    }
+}
+
+#[test]
+fn callers_without_a_field_for_the_override_find_it_in_the_engine_id() {
+    let version = |major, code| HSA_ENGINE_ID(0).with(HSA_ENGINE_ID::Major, major).with(HSA_ENGINE_ID::uCode, code);
+    let node =
+        HsaNodeProperties { EngineId: version(11, 544), OverrideEngineId: version(10, 0), ..HsaNodeProperties::ZERO };
+    // Release, offset of EngineId, what is there.
+    for (release, offset, shown) in [
+        ("5.2", 68, version(10, 544)),
+        ("6.2", 68, version(10, 544)),
+        ("6.4", 72, version(11, 544)),
+        ("2025.08", 76, version(11, 544)),
+        ("latest", 76, version(11, 544)),
+    ] {
+        let image = Generation::named(release).unwrap().node(&node);
+        assert_eq!(image.as_ref()[offset..][..4], shown.0.to_le_bytes(), "{release}");
     }
 }
 

@@ -8,9 +8,9 @@ use core::mem::{offset_of, size_of};
 
 use super::plain::{Plain, Writer};
 use super::{
-    HsaCacheProperties, HsaExternalHandleType, HsaFabricHandle, HsaGraphicsResourceInfo, HsaHandleImportDesc,
-    HsaHandleImportResult, HsaIoLinkProperties, HsaMemoryExportResult, HsaNodeProperties, HsaQueueInfo,
-    HsaQueueResource, HsaStructureSizes, rocdxg_smi_device_info_t,
+    HSA_ENGINE_ID, HsaCacheProperties, HsaExternalHandleType, HsaFabricHandle, HsaGraphicsResourceInfo,
+    HsaHandleImportDesc, HsaHandleImportResult, HsaIoLinkProperties, HsaMemoryExportResult, HsaNodeProperties,
+    HsaQueueInfo, HsaQueueResource, HsaStructureSizes, rocdxg_smi_device_info_t,
 };
 
 /// Layouts of HsaNodeProperties.
@@ -219,12 +219,12 @@ impl Generation {
         Some(self.cache)
     }
 
-    /// A node.
+    /// A node. Callers without OverrideEngineId find an override of the version in EngineId, as in those releases.
     pub fn node(&self, node: &HsaNodeProperties) -> Image<396> {
         let image = Image::of(*node);
         // From the last word to the first, so that the offsets are those of the newest form.
         match self.node {
-            NodeLayout::L356 => image
+            NodeLayout::L356 => Image::of(overridden(*node))
                 .without_word(offset_of!(HsaNodeProperties, OverrideEngineId))
                 .without_word(offset_of!(HsaNodeProperties, Capability2))
                 .without_word(offset_of!(HsaNodeProperties, NumNeuralCores))
@@ -331,6 +331,15 @@ impl Generation {
             _ => image.cut(4),
         }
     }
+}
+
+/// The node with the version that the user asks for in place of its own, if there is one; the firmware version stays.
+fn overridden(mut node: HsaNodeProperties) -> HsaNodeProperties {
+    let wanted = node.OverrideEngineId;
+    if wanted.0 != 0 {
+        node.EngineId = wanted.with(HSA_ENGINE_ID::uCode, node.EngineId.get(HSA_ENGINE_ID::uCode));
+    }
+    node
 }
 
 impl DeviceInfoLayout {

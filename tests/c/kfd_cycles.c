@@ -151,7 +151,8 @@ static void hog(void)
         int acquired = hsaKmtAcquireSystemProperties(&system);
         CHECK_EQ(setrlimit(RLIMIT_NOFILE, &all), 0);
         printf("acquire %d nodes %u\n", acquired, system.NumNodes);
-        CHECK_EQ(hsaKmtReleaseSystemProperties(), acquired == OK ? OK : BAD);
+        /* Whether there is a reference to give back or not (kfd.md 2.8). */
+        CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
     }
     CHECK_EQ(hsaKmtCloseKFD(), OK);
     turn();

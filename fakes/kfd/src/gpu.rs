@@ -148,6 +148,7 @@ impl Gpu {
                 gfx_major: version / 10_000,
                 gfx_minor: version / 100 % 100,
                 gfx_stepping: version % 100,
+                family: family(version),
                 compute_units: key("simd_count") / simd_per_cu,
                 simd_per_cu,
                 waves_per_cu: key("max_waves_per_simd") * simd_per_cu,
@@ -169,6 +170,25 @@ impl Gpu {
                 ..Private::default()
             },
         }
+    }
+}
+
+/// The driver's number of the family that a graphics version belongs to, as libdrm wants it of every device; a tree
+/// does not tell. 0 without a version.
+const fn family(version: u32) -> u32 {
+    match version {
+        90_002 | 90_009 | 90_012 => 142,
+        90_000..=90_999 => 141,
+        100_303 => 144,
+        100_305 => 146,
+        100_306 => 149,
+        100_307 => 151,
+        100_000..=100_999 => 143,
+        110_003 => 148,
+        110_500..=110_599 => 150,
+        110_000..=110_999 => 145,
+        120_000..=120_999 => 152,
+        _ => 0,
     }
 }
 

@@ -10,6 +10,9 @@ use crate::asic;
 /// Register file of the scalar unit, bytes per compute unit.
 const SGPR_BYTES: u32 = 0x4000;
 
+/// What libdrm calls a GPU that its list does not have.
+const UNLISTED: &str = "AMD Radeon Graphics";
+
 /// The graphics version of a GPU and the name that goes with it.
 ///
 /// Up to major 10 the model that the device id stands for has the last word, as the kernel's number and name came
@@ -47,8 +50,10 @@ pub(super) fn graphics(node: &mut HsaNodeProperties, graphics: Graphics, names: 
     node.FamilyID = graphics.family;
     node.Integrated = graphics.integrated.into();
     node.WallClockKHz = graphics.counter_khz.into();
-    if let Some(product) = names.of(graphics.device_id, graphics.revision) {
-        node.MarketingName = name::wide(product);
+    match names.of(graphics.device_id, graphics.revision) {
+        Some(product) => node.MarketingName = name::wide(product),
+        None if { node.MarketingName }[0] == 0 => node.MarketingName = name::wide(UNLISTED),
+        None => {} // The table of models knows more than libdrm.
     }
 }
 
@@ -107,6 +112,22 @@ mod tests {
         for version in [gfx(9, 0, 0), gfx(9, 0, 6), gfx(9, 4, 3), gfx(10, 3, 0), gfx(11, 0, 2), gfx(11, 5, 1)] {
             assert_eq!(vgpr_bytes(version), 0x40000, "{version:?}");
         }
+    }
+
+    #[test]
+    fn a_gpu_that_no_list_has_is_called_what_libdrm_calls_it() {
+        let called = |device_id: u16| {
+            let mut node =
+                HsaNodeProperties { MarketingName: name::wide(marketing_name(device_id)), ..HsaNodeProperties::ZERO };
+            graphics(
+                &mut node,
+                Graphics { device_id: device_id.into(), ..Graphics::default() },
+                &ProductNames::default(),
+            );
+            node.MarketingName
+        };
+        assert_eq!(called(0x744c), name::wide("AMD Radeon Graphics"));
+        assert_eq!(called(0x740f), name::wide("AMD Instinct MI210"), "the table has one model of that id");
     }
 
     #[test]
