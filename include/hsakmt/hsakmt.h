@@ -104,12 +104,12 @@ HSAKMTAPI HSAKMT_STATUS hsaKmtCheckRuntimeDebugSupport(void);
 HSAKMTAPI HSAKMT_STATUS hsaKmtRuntimeEnable(void *rDebug, bool setupTtmp);
 
 /**
- * Takes back what hsaKmtRuntimeEnable did. Since that cannot have succeeded here there is nothing to take back,
- * and it is SUCCESS also in a fork child that has not opened the device.
+ * Takes back what hsaKmtRuntimeEnable did. Where that has not succeeded there is nothing to take back, and it is
+ * SUCCESS also in a fork child that has not opened the device.
  */
 HSAKMTAPI HSAKMT_STATUS hsaKmtRuntimeDisable(void);
 
-/** Writes the mask of runtime capabilities, which is 0 on WSL. */
+/** Writes the mask of runtime capabilities that hsaKmtRuntimeEnable got, 0 before it. */
 HSAKMTAPI HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *caps_mask);
 
 /** Registers the process with the first debugger interface. */
@@ -185,7 +185,10 @@ HSAKMTAPI HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *Event);
 /** Takes back the signal of an event. INVALID_HANDLE for NULL. */
 HSAKMTAPI HSAKMT_STATUS hsaKmtResetEvent(HsaEvent *Event);
 
-/** Tells whether an event is signalled. INVALID_HANDLE for NULL. */
+/**
+ * Tells whether an event is one; no driver tells its state without consuming it. INVALID_HANDLE for
+ * NULL and for what is no event.
+ */
 HSAKMTAPI HSAKMT_STATUS hsaKmtQueryEventState(HsaEvent *Event);
 
 /** Waits until an event is signalled, at most Milliseconds (0xffffffff: without limit). INVALID_HANDLE for NULL. */
