@@ -19,7 +19,10 @@ fn own(path: &str) -> PathBuf {
 
 /// A C program, compiled once for each name.
 fn compile(name: &str, source: &str, flags: &[&str]) -> PathBuf {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // Other packages have folders beside this one.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake-kfd-launch");
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join(name);
     let mut gcc = Command::new("gcc");
     gcc.args(["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-I"]).arg(own("../preload/include"));
     let status = gcc.args(flags).arg("-o").arg(&program).arg(own(source)).args(["-ldl", "-lpthread"]).status().unwrap();
