@@ -472,14 +472,10 @@ HSAKMT_STATUS hsaKmtQueueWaitExternalSemaphore(HSA_QUEUEID QueueId,
                                                HSA_EXTERNAL_SEMAPHORE_HANDLE Handle,
                                                HSAuint64 Value);
 
-/** Takes in a dma-buf and writes what it is. */
-HSAKMTAPI
-HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 GraphicsResourceHandle,
-                                                  HsaGraphicsResourceInfo *GraphicsResourceInfo,
-                                                  HSAuint64 NumberOfNodes,
-                                                  HSAuint32 *NodeArray);
-
-/** hsaKmtRegisterGraphicsHandleToNodes with flags. */
+/**
+ * hsaKmtRegisterGraphicsHandleToNodes with flags. How much of the newest field a caller has cannot be told here, so
+ * it is not used.
+ */
 HSAKMTAPI
 HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 GraphicsResourceHandle,
                                                      HsaGraphicsResourceInfo *GraphicsResourceInfo,
@@ -524,18 +520,6 @@ HSAKMT_STATUS hsaKmtGetMemoryHandle(void *va,
                                     HSAuint64 SizeInBytes,
                                     uint64_t *SharedMemoryHandle);
 
-/** Takes in foreign memory without an address. INVALID_HANDLE when the descriptor or the result is NULL. */
-HSAKMTAPI
-HSAKMT_STATUS hsaKmtHandleImport(const HsaHandleImportDesc *ImportDesc,
-                                 HsaHandleImportResult *ImportResult,
-                                 HsaHandleImportFlags *Flags);
-
-/** Makes a handle for others of memory. INVALID_HANDLE when the descriptor or the result is NULL. */
-HSAKMTAPI
-HSAKMT_STATUS hsaKmtHandleExport(const HsaHandleExportDesc *ExportDesc,
-                                 HsaMemoryExportResult *ExportResult,
-                                 HsaHandleExportFlags *Flags);
-
 /** Maps a part of memory that was taken in at addr. */
 HSAKMTAPI
 HSAKMT_STATUS hsaKmtMemoryVaMap(HsaMemoryObjectHandle Handle,
@@ -576,6 +560,31 @@ HSAKMTAPI HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 NodeId, HsaAMDGPUD
  * where it works at all.
  */
 HSAKMTAPI HSAKMT_STATUS hsaKmtGetAmdGPUDeviceFd(HsaAMDGPUDeviceHandle DeviceHandle, int *fd);
+
+/** Takes in a dma-buf and writes what it is. */
+HSAKMTAPI
+HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 GraphicsResourceHandle,
+                                                  HsaGraphicsResourceInfo *GraphicsResourceInfo,
+                                                  HSAuint64 NumberOfNodes,
+                                                  HSAuint32 *NodeArray);
+
+/**
+ * Takes in foreign memory without an address. INVALID_HANDLE when the descriptor or the result is NULL. The file in
+ * the descriptor stays the caller's.
+ */
+HSAKMTAPI
+HSAKMT_STATUS hsaKmtHandleImport(const HsaHandleImportDesc *ImportDesc,
+                                 HsaHandleImportResult *ImportResult,
+                                 HsaHandleImportFlags *Flags);
+
+/**
+ * Makes a file of memory for others, which the caller closes. INVALID_HANDLE when the descriptor or the result is
+ * NULL.
+ */
+HSAKMTAPI
+HSAKMT_STATUS hsaKmtHandleExport(const HsaHandleExportDesc *ExportDesc,
+                                 HsaMemoryExportResult *ExportResult,
+                                 HsaHandleExportFlags *Flags);
 
 /** Sets attributes of a range of whole pages. */
 HSAKMTAPI

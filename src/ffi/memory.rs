@@ -258,7 +258,7 @@ exports! {
         let address = Pointer.addr() as u64;
         let known =
             process::with_memory(|memory| Ok(memory.pointer_info(&*platform, scene.as_ref(), address)))?;
-        if !matches!(known, Err(crate::memory::Error::Unsupported(_))) {
+        if matches!(known, Err(crate::memory::Error::Unknown(_))) {
             out.write(HsaPointerInfo::ZERO);
         }
         let known = known?;

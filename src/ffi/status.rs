@@ -50,7 +50,10 @@ fn of_memory(error: &memory::Error) -> HSAKMT_STATUS {
     match error {
         memory::Error::Platform(error) => of_platform(error),
         memory::Error::NoNode(_) => HSAKMT_STATUS_INVALID_NODE_UNIT,
-        memory::Error::Argument(_) | memory::Error::NotMappable(_) => HSAKMT_STATUS_INVALID_PARAMETER,
+        memory::Error::Argument(_) | memory::Error::NotMappable(_) | memory::Error::NotReserved { .. } => {
+            HSAKMT_STATUS_INVALID_PARAMETER
+        }
+        memory::Error::NoHandle(_) => HSAKMT_STATUS_INVALID_HANDLE,
         memory::Error::Unsupported(_) => HSAKMT_STATUS_NOT_SUPPORTED,
         memory::Error::NotImplemented(_) => HSAKMT_STATUS_NOT_IMPLEMENTED,
         memory::Error::NotRegistered(_) => HSAKMT_STATUS_MEMORY_NOT_REGISTERED,
@@ -58,7 +61,9 @@ fn of_memory(error: &memory::Error) -> HSAKMT_STATUS {
         memory::Error::IsAllocation(_) => HSAKMT_STATUS_INVALID_HANDLE,
         memory::Error::Busy { .. } => HSAKMT_STATUS_UNAVAILABLE,
         memory::Error::NotGpu(_) => HSAKMT_STATUS_INVALID_PARAMETER,
-        memory::Error::Unknown(_) | memory::Error::ForeignNode { .. } => HSAKMT_STATUS_ERROR,
+        memory::Error::Unknown(_) | memory::Error::ForeignNode { .. } | memory::Error::HasGuests(_) => {
+            HSAKMT_STATUS_ERROR
+        }
     }
 }
 
@@ -98,7 +103,27 @@ fn of_platform(error: &platform::Error) -> HSAKMT_STATUS {
         }
         platform::Error::Kfd(kfd::Error::Busy { .. }) => HSAKMT_STATUS_UNAVAILABLE,
         platform::Error::Kfd(error) if error.errno() == Some(libc::ENOMEM) => HSAKMT_STATUS_NO_MEMORY,
-        platform::Error::Dxg(dxg::Error::Call(error)) => of_nt(error.status),
+        platform::Error::Dxg(error) => of_dxg(error),
+        _ => HSAKMT_STATUS_ERROR,
+    }
+}
+
+fn of_dxg(error: &dxg::Error) -> HSAKMT_STATUS {
+    match error {
+        dxg::Error::Call(error) => of_nt(error.status),
+        dxg::Error::Exhausted { .. }
+        | dxg::Error::Full { .. }
+        | dxg::Error::NoPlace { .. }
+        | dxg::Error::TooLarge { .. } => HSAKMT_STATUS_NO_MEMORY,
+        dxg::Error::NoPool(error) => of_dxg(error),
+        dxg::Error::NoProvider | dxg::Error::CallsMissing(_) | dxg::Error::PeerAccess | dxg::Error::NoGpu => {
+            HSAKMT_STATUS_NOT_SUPPORTED
+        }
+        dxg::Error::BadRange { .. } | dxg::Error::NotMemory(_) | dxg::Error::NotShareable => {
+            HSAKMT_STATUS_INVALID_PARAMETER
+        }
+        dxg::Error::Stuck { .. } => HSAKMT_STATUS_KERNEL_COMMUNICATION_ERROR,
+        dxg::Error::Event(_) => HSAKMT_STATUS_OUT_OF_RESOURCES,
         _ => HSAKMT_STATUS_ERROR,
     }
 }

@@ -37,11 +37,8 @@ pub(super) fn check(flags: HsaMemFlags, bytes: u64, alignment: u64) -> Result<()
     if set(HsaMemFlags::ExtendedCoherent) && (set(HsaMemFlags::CoarseGrain) || set(HsaMemFlags::Uncached)) {
         return Err(Error::Argument("ExtendedCoherent excludes CoarseGrain and Uncached"));
     }
-    if set(HsaMemFlags::NoAddress) {
-        if set(HsaMemFlags::OnlyAddress) {
-            return Err(Error::Argument("OnlyAddress excludes NoAddress"));
-        }
-        return Err(Error::Unsupported("memory without an address"));
+    if set(HsaMemFlags::NoAddress) && (set(HsaMemFlags::OnlyAddress) || set(HsaMemFlags::FixedAddress)) {
+        return Err(Error::Argument("NoAddress excludes OnlyAddress and FixedAddress"));
     }
     Ok(())
 }
@@ -56,6 +53,20 @@ pub(super) fn route(flags: HsaMemFlags, is_gpu: bool) -> Route {
     } else {
         Route::Device
     }
+}
+
+/// Whether an allocation may be a piece of a larger one: nothing about it is of its own.
+pub(super) fn may_be_cut(flags: HsaMemFlags) -> bool {
+    let own = [
+        HsaMemFlags::Scratch,
+        HsaMemFlags::FixedAddress,
+        HsaMemFlags::OnlyAddress,
+        HsaMemFlags::NoAddress,
+        HsaMemFlags::Contiguous,
+        HsaMemFlags::AQLQueueMemory,
+        HsaMemFlags::QueueObject,
+    ];
+    own.iter().all(|field| flags.get(*field) == 0) && page_bytes(flags) == 4 << 10
 }
 
 #[cfg(test)]

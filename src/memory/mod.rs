@@ -4,18 +4,21 @@
 //! is from what its caller said. The pages themselves are the platform's. May call: `platform`, `topology`, `abi`.
 
 mod flags;
+mod fragments;
 mod table;
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::flags::Route;
+use self::fragments::{BLOCK_BYTES, Fragments};
 use self::table::{Allocation, Kind, Table};
 use crate::abi::{
-    HSA_LINKPROPERTY, HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_USER, HSA_POINTER_RESERVED_ADDR, HSA_POINTER_TYPE,
-    HsaMemFlags,
+    HSA_LINKPROPERTY, HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_SHARED, HSA_POINTER_REGISTERED_USER,
+    HSA_POINTER_RESERVED_ADDR, HSA_POINTER_TYPE, HsaMemFlags,
 };
-use crate::platform::memory::{Place, UserMemory, Wanted};
+use crate::platform::memory::{Buffer, Foreign, Imported, Place, Surface, UserMemory, Wanted};
 use crate::platform::{self, Device, Devices, Platform};
 use crate::topology::{NoNode, Snapshot};
 
@@ -56,6 +59,20 @@ pub enum Error {
     /// What is at the address cannot be mapped for GPUs.
     #[error("what is at {0:#x} has no memory to map")]
     NotMappable(u64),
+    /// Other memory is mapped at some of the addresses.
+    #[error("other memory is mapped at some of the addresses from {0:#x} on")]
+    HasGuests(u64),
+    /// The addresses are not reserved for what is to be mapped there.
+    #[error("{bytes} bytes at {address:#x} are no reserved addresses")]
+    NotReserved {
+        /// First address.
+        address: u64,
+        /// Bytes.
+        bytes: u64,
+    },
+    /// The handle names nothing.
+    #[error("{0:#x} names no memory")]
+    NoHandle(u64),
     /// A GPU that the memory is not registered for.
     #[error("{address:#x} is not registered for node {node}")]
     ForeignNode {
@@ -159,6 +176,19 @@ pub struct PointerInfo {
     pub user_data: usize,
 }
 
+/// Memory that was taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// Where GPUs see it.
+    pub address: u64,
+    /// Bytes that its maker asked for.
+    pub bytes: u64,
+    /// Node that uses it.
+    pub node: u32,
+    /// How a surface in it is laid out, where its maker tells.
+    pub surface: Option<Surface>,
+}
+
 /// The memory of a process.
 #[derive(Default)]
 pub struct Memory {
@@ -166,12 +196,30 @@ pub struct Memory {
     /// Every list of nodes that was ever told. Callers read them whenever they like, so none is ever taken back; there
     /// are no more than combinations of nodes that somebody used.
     lists: Mutex<BTreeSet<&'static [u32]>>,
+    fragments: Fragments,
+    handles: Mutex<Handles>,
 }
 
-const NO_MEMORY: &str = "memory on this driver is not built yet";
+/// Handles that callers have. They are numbers that are never given twice, and no addresses.
+#[derive(Default)]
+struct Handles {
+    last: u64,
+    known: BTreeMap<u64, Handle>,
+}
+
+/// What a handle names.
+#[derive(Clone)]
+struct Handle {
+    allocation: Arc<Allocation>,
+    /// It was taken in by this handle, and goes with it.
+    own: bool,
+}
+
+/// Handles begin there, so that a number of another origin is not taken for one.
+const FIRST_HANDLE: u64 = 0x7264_7867_0000_0000;
 
 fn memory_of(platform: &dyn Platform) -> Result<&dyn platform::memory::Memory, Error> {
-    platform.memory().ok_or(Error::Unsupported(NO_MEMORY))
+    Ok(platform.memory()?)
 }
 
 impl Memory {
@@ -184,7 +232,7 @@ impl Memory {
         let is_gpu = scene.devices.contains_key(&request.node);
         let route = flags::route(flags, is_gpu);
         let place = match route {
-            Route::Scratch | Route::Device => Place::Device(&**scene.gpu(request.node)?),
+            Route::Scratch | Route::Device => Place::Device(scene.gpu(request.node)?),
             Route::Host => {
                 let anchor = match request.anchor {
                     Some(node) => Some(scene.gpu(node)?),
@@ -192,19 +240,68 @@ impl Memory {
                     None => scene.devices.values().next(),
                 };
                 let numa_node = scene.snapshot.numa_nodes.get(&request.node).copied();
-                Place::Host { numa_node, through: anchor.map(|device| &**device) }
+                Place::Host { numa_node, through: anchor }
             }
         };
         if route == Route::Scratch && request.alignment != 0 {
             return Err(Error::NotImplemented("scratch memory with an alignment"));
         }
         let Request { bytes, alignment, address, .. } = *request;
-        let buffer = memory.allocate(&Wanted { place, bytes, alignment, address, flags })?;
+        let wanted = Wanted { place, bytes, alignment, address, flags };
+        let piece = match &wanted.place {
+            Place::Device(device) if memory.cuts_pieces() && flags::may_be_cut(flags) && alignment <= BLOCK_BYTES => {
+                self.piece(memory, device, &wanted)?
+            }
+            _ => None,
+        };
+        let buffer = match piece {
+            Some(piece) => piece,
+            None => self.whole(memory, &wanted)?,
+        };
         let owner = (route != Route::Host).then_some(request.node);
-        let kind = if buffer.is_mappable() { Kind::Allocated } else { Kind::Addresses };
+        let kind = if flags.get(HsaMemFlags::OnlyAddress) != 0 { Kind::Addresses } else { Kind::Allocated };
         let start = buffer.address();
         self.table.insert(Allocation::new(kind, (request.node, owner), bytes, flags, buffer));
         Ok(start)
+    }
+
+    /// A piece of a block of the device, when the size is one for pieces.
+    fn piece(
+        &self,
+        memory: &dyn platform::memory::Memory,
+        device: &Arc<dyn Device>,
+        wanted: &Wanted<'_>,
+    ) -> Result<Option<Arc<dyn Buffer>>, Error> {
+        let Some(bytes) = fragments::rounded(wanted.bytes) else { return Ok(None) };
+        let make = || {
+            let place = Place::Device(device);
+            memory.allocate(&Wanted { place, bytes: BLOCK_BYTES, alignment: 0, address: None, flags: wanted.flags })
+        };
+        let key = (device.id(), wanted.flags.0);
+        match self.fragments.allocate(key, bytes, wanted.alignment, make) {
+            Ok(piece) => Ok(piece.map(|piece| Arc::new(piece) as Arc<dyn Buffer>)),
+            // There may be room for what is wanted where there is none for a block.
+            Err(error) if error.is_exhaustion() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// An allocation of its own; when memory is short, once more after the blocks that nobody uses are given back.
+    fn whole(&self, memory: &dyn platform::memory::Memory, wanted: &Wanted<'_>) -> Result<Arc<dyn Buffer>, Error> {
+        match memory.allocate(wanted) {
+            Err(error) if error.is_exhaustion() && self.fragments.trim() => Ok(memory.allocate(wanted)?),
+            outcome => Ok(outcome?),
+        }
+    }
+
+    /// A first open: nothing more is cut from the blocks that an earlier one left.
+    pub fn begin(&self) {
+        self.fragments.reset();
+    }
+
+    /// Gives back the blocks that nobody uses.
+    pub fn trim(&self) {
+        self.fragments.trim();
     }
 
     /// Frees an allocation. After an error it is as it was.
@@ -213,6 +310,9 @@ impl Memory {
         let found = self.table.at(address).or_else(|| self.table.scratch_around(address));
         let allocation = found.filter(|found| found.kind() != Kind::User).ok_or(Error::NotRegistered(address))?;
         let turn = allocation.turn()?;
+        if turn.has_guests() {
+            return Err(Error::HasGuests(address));
+        }
         allocation.buffer().free()?;
         turn.gone();
         self.table.remove(&allocation);
@@ -252,7 +352,7 @@ impl Memory {
             bytes,
             coherent: flags.get(HsaMemFlags::CoarseGrain) == 0,
             extended_coherent: flags.get(HsaMemFlags::ExtendedCoherent) != 0,
-            through: &**through,
+            through,
         })?;
         let allocation = Allocation::new(Kind::User, (0, None), bytes, flags, buffer);
         if let Some(wanted) = wanted {
@@ -269,7 +369,7 @@ impl Memory {
             return if memory.needs_registration() { Err(Error::NotRegistered(address)) } else { Ok(()) };
         };
         let turn = known.turn()?;
-        if known.kind() != Kind::User {
+        if !matches!(known.kind(), Kind::User | Kind::Shared) {
             return turn.forget_nodes();
         }
         if turn.deregister() {
@@ -301,6 +401,9 @@ impl Memory {
         }
         let wanted = nodes.map(|nodes| scene.gpus(nodes)).transpose()?;
         let turn = known.turn()?;
+        if turn.has_guests() {
+            return Err(Error::HasGuests(address));
+        }
         let registered = turn.registered();
         if let Some(wanted) = &wanted {
             let allowed = |device: &Arc<dyn Device>| {
@@ -372,6 +475,7 @@ impl Memory {
                 Kind::User => HSA_POINTER_REGISTERED_USER,
                 Kind::Allocated => HSA_POINTER_ALLOCATED,
                 Kind::Addresses => HSA_POINTER_RESERVED_ADDR,
+                Kind::Shared => HSA_POINTER_REGISTERED_SHARED,
             },
             node: known.node(),
             flags: known.flags(),
@@ -382,6 +486,134 @@ impl Memory {
             mapped: self.list(nodes(&mapped)),
             user_data,
         })
+    }
+
+    /// Makes a file of the memory that `address` lies in, for another process; with it, where in the file's memory the
+    /// address lies. The caller closes the file.
+    pub fn export(&self, platform: &dyn Platform, (address, bytes): (u64, u64)) -> Result<(OwnedFd, u64), Error> {
+        memory_of(platform)?;
+        let known = self.table.around(address).ok_or(Error::Unknown(address))?;
+        let _turn = known.turn()?;
+        let offset = address.saturating_sub(known.buffer().address());
+        let end = offset.checked_add(bytes).filter(|end| *end <= known.bytes());
+        end.ok_or(Error::Argument("the range goes beyond its allocation"))?;
+        let (file, begin) = known.buffer().export()?;
+        Ok((file, begin + offset))
+    }
+
+    /// Takes in memory that somebody made a file of, for the first of `nodes`, or for any GPU. The file stays the
+    /// caller's.
+    pub fn import(&self, scene: &Scene, file: BorrowedFd<'_>, nodes: &[u32], size_hint: u64) -> Result<Taken, Error> {
+        let memory = memory_of(&*scene.platform)?;
+        let mut gpus = scene.gpus(nodes)?;
+        if gpus.is_empty() {
+            gpus.extend(scene.devices.values().next().cloned());
+        }
+        let first = gpus.first().ok_or(Error::Unsupported("memory of others without a GPU"))?;
+        let node = scene.node_of(first.id()).unwrap_or(0);
+        let Imported { buffer, bytes, flags, surface } =
+            memory.import(&Foreign { file, device: first, size_hint, place: true })?;
+        buffer.map(&gpus)?;
+        let address = buffer.address();
+        self.table.insert(Allocation::new(Kind::Shared, (node, Some(node)), bytes, flags, buffer));
+        Ok(Taken { address, bytes, node, surface })
+    }
+
+    fn handles(&self) -> MutexGuard<'_, Handles> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn named(&self, handle: u64) -> Result<Handle, Error> {
+        self.handles().known.get(&handle).cloned().ok_or(Error::NoHandle(handle))
+    }
+
+    fn name(&self, handle: Handle) -> u64 {
+        let mut handles = self.handles();
+        handles.last += 1;
+        let number = FIRST_HANDLE + handles.last;
+        handles.known.insert(number, handle);
+        number
+    }
+
+    /// Takes in memory that somebody made a file of, without a place: its handle, and bytes.
+    pub fn import_handle(&self, scene: &Scene, file: BorrowedFd<'_>, node: Option<u32>) -> Result<(u64, u64), Error> {
+        let memory = memory_of(&*scene.platform)?;
+        let device = match node {
+            Some(node) => scene.gpu(node)?,
+            None => scene.devices.values().next().ok_or(Error::Unsupported("memory of others without a GPU"))?,
+        };
+        let node = scene.node_of(device.id()).unwrap_or(0);
+        let imported = memory.import(&Foreign { file, device, size_hint: 0, place: false })?;
+        let Imported { buffer, bytes, flags, .. } = imported;
+        let allocation = Allocation::new(Kind::Shared, (node, Some(node)), bytes, flags, buffer);
+        let allocation = self.table.insert(allocation);
+        Ok((self.name(Handle { allocation, own: true }), bytes))
+    }
+
+    /// A handle of the allocation that begins at `address`.
+    pub fn handle_of(&self, platform: &dyn Platform, address: u64) -> Result<u64, Error> {
+        memory_of(platform)?;
+        let allocation = self.table.at(address).ok_or(Error::NoHandle(address))?;
+        Ok(self.name(Handle { allocation, own: false }))
+    }
+
+    /// Ends a handle, and what was taken in by it.
+    pub fn free_handle(&self, platform: &dyn Platform, handle: u64) -> Result<(), Error> {
+        memory_of(platform)?;
+        let named = self.named(handle)?;
+        if named.own {
+            let turn = named.allocation.turn()?;
+            named.allocation.buffer().free()?;
+            turn.gone();
+            self.table.remove(&named.allocation);
+        }
+        // Of two that end it at once, one had no turn, or finds nothing here.
+        self.handles().known.remove(&handle).map(|_| ()).ok_or(Error::NoHandle(handle))
+    }
+
+    /// Makes a file of what a handle names.
+    pub fn export_handle(&self, platform: &dyn Platform, handle: u64) -> Result<OwnedFd, Error> {
+        memory_of(platform)?;
+        let named = self.named(handle)?;
+        let _turn = named.allocation.turn()?;
+        Ok(named.allocation.buffer().export()?.0)
+    }
+
+    /// Where the CPU sees what a handle names; 0 where it does not.
+    pub fn cpu_address(&self, platform: &dyn Platform, handle: u64) -> Result<u64, Error> {
+        memory_of(platform)?;
+        Ok(self.named(handle)?.allocation.buffer().cpu_address())
+    }
+
+    /// Maps a part of what a handle names at `address`, inside addresses that are reserved, or takes that back.
+    pub fn map_handle(
+        &self,
+        platform: &dyn Platform,
+        handle: u64,
+        (offset, bytes): (u64, u64),
+        address: u64,
+        maps: bool,
+    ) -> Result<(), Error> {
+        memory_of(platform)?;
+        let named = self.named(handle)?;
+        let reserved = self.table.around(address).filter(|found| {
+            let end = (address - found.buffer().address()).checked_add(bytes);
+            found.kind() == Kind::Addresses && end.is_some_and(|end| end <= found.bytes())
+        });
+        let reserved = reserved.ok_or(Error::NotReserved { address, bytes })?;
+        let turn = reserved.turn()?;
+        if maps && !turn.mapped().is_empty() {
+            return Err(Error::NotReserved { address, bytes });
+        }
+        let _turn = named.allocation.turn()?;
+        let buffer = named.allocation.buffer();
+        if maps {
+            buffer.map_at(address, offset, bytes)?
+        } else {
+            buffer.unmap_at(address, offset, bytes)?
+        }
+        turn.count_guest(maps);
+        Ok(())
     }
 
     /// Keeps a word of the caller with the allocation or registered memory that begins at `address`, or else that has it

@@ -21,6 +21,8 @@ pub(super) enum Kind {
     Addresses,
     /// Memory of the user.
     User,
+    /// Memory that was taken in.
+    Shared,
 }
 
 type Devices = Vec<Arc<dyn Device>>;
@@ -49,6 +51,8 @@ struct State {
     registrations: u32,
     mapped: Devices,
     maps: u32,
+    /// Parts of it at which memory without a place is mapped.
+    guests: u32,
     user_data: usize,
 }
 
@@ -206,6 +210,17 @@ impl Turn<'_> {
         self.state().mapped.retain(|known| devices.iter().all(|device| device.id() != known.id()));
     }
 
+    /// Other memory is mapped at some of its addresses.
+    pub(super) fn has_guests(&self) -> bool {
+        self.state().guests != 0
+    }
+
+    /// Counts one more guest, or one less.
+    pub(super) fn count_guest(&self, comes: bool) {
+        let mut state = self.state();
+        state.guests = if comes { state.guests.saturating_add(1) } else { state.guests.saturating_sub(1) };
+    }
+
     pub(super) fn count_map(&self) {
         let mut state = self.state();
         state.maps = state.maps.saturating_add(1);
@@ -241,14 +256,15 @@ impl Table {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn insert(&self, allocation: Allocation) {
+    pub(super) fn insert(&self, allocation: Allocation) -> Arc<Allocation> {
         let allocation = Arc::new(allocation);
         let mut entries = self.entries();
         if allocation.kind == Kind::User {
             entries.largest_user = entries.largest_user.max(allocation.bytes);
             entries.by_user.insert((allocation.user_start(), allocation.bytes), Arc::clone(&allocation));
         }
-        entries.by_start.insert(allocation.start(), allocation);
+        entries.by_start.insert(allocation.start(), Arc::clone(&allocation));
+        allocation
     }
 
     pub(super) fn remove(&self, allocation: &Allocation) {

@@ -1,5 +1,6 @@
 //! Memory across the seam: what a platform is asked for, and what it gives.
 
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use super::{Device, Error};
@@ -12,10 +13,10 @@ pub enum Place<'a> {
         /// NUMA node to take it from, where it matters.
         numa_node: Option<u32>,
         /// The GPU whose driver makes it reachable for GPUs; `None` on a machine without.
-        through: Option<&'a dyn Device>,
+        through: Option<&'a Arc<dyn Device>>,
     },
     /// Of a GPU.
-    Device(&'a dyn Device),
+    Device(&'a Arc<dyn Device>),
 }
 
 /// An allocation that is wanted; arguments are checked.
@@ -43,7 +44,40 @@ pub struct UserMemory<'a> {
     /// And what other GPUs write.
     pub extended_coherent: bool,
     /// The GPU whose driver makes it reachable.
-    pub through: &'a dyn Device,
+    pub through: &'a Arc<dyn Device>,
+}
+
+/// Memory that another process, or another part of this one, made a file of.
+pub struct Foreign<'a> {
+    /// The file; it stays the caller's.
+    pub file: BorrowedFd<'a>,
+    /// The GPU that is to use it.
+    pub device: &'a Arc<dyn Device>,
+    /// Bytes that it has, where nothing else tells; 0 for unknown.
+    pub size_hint: u64,
+    /// It gets an address of its own; otherwise [`Buffer::map_at`] places it. System memory always has one.
+    pub place: bool,
+}
+
+/// How the surface in shared memory is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surface {
+    /// Swizzle mode.
+    pub swizzle_mode: u32,
+    /// Tile swizzle.
+    pub tile_swizzle: u32,
+}
+
+/// Memory that was taken in.
+pub struct Imported {
+    /// It, with an address of its own.
+    pub buffer: Arc<dyn Buffer>,
+    /// Bytes that its maker asked for.
+    pub bytes: u64,
+    /// Flags that its maker asked for; 0 where nothing tells.
+    pub flags: HsaMemFlags,
+    /// What its maker says of a surface in it.
+    pub surface: Option<Surface>,
 }
 
 /// A piece of memory that a platform has given. Dropping it frees it as far as the kernel lets it.
@@ -72,6 +106,23 @@ pub trait Buffer: Send + Sync {
         Err(Error::Unsupported("parts of this memory"))
     }
 
+    /// Makes a file of it for another process, which the caller closes; with it, where in the file's memory this begins.
+    fn export(&self) -> Result<(OwnedFd, u64), Error> {
+        Err(Error::Unsupported("files of this memory"))
+    }
+
+    /// Memory without a place alone: maps `bytes` of it from `offset` on at `address`, which the caller has reserved.
+    fn map_at(&self, address: u64, offset: u64, bytes: u64) -> Result<(), Error> {
+        let _ = (address, offset, bytes);
+        Err(Error::Unsupported("other places for this memory"))
+    }
+
+    /// Takes back one [`Buffer::map_at`].
+    fn unmap_at(&self, address: u64, offset: u64, bytes: u64) -> Result<(), Error> {
+        let _ = (address, offset, bytes);
+        Err(Error::Unsupported("other places for this memory"))
+    }
+
     /// It is a scratch area, whose parts are backed one by one.
     fn is_scratch(&self) -> bool {
         false
@@ -86,6 +137,17 @@ pub trait Memory {
     /// Makes user memory reachable.
     fn register(&self, user: &UserMemory<'_>) -> Result<Arc<dyn Buffer>, Error>;
 
+    /// Takes in memory that somebody made a file of.
+    fn import(&self, foreign: &Foreign<'_>) -> Result<Imported, Error> {
+        let _ = foreign;
+        Err(Error::Unsupported("files of memory on this driver"))
+    }
+
     /// There is a GPU with memory of its own: host memory must be registered before GPUs see it.
     fn needs_registration(&self) -> bool;
+
+    /// An allocation costs so much that small ones are better cut from large ones.
+    fn cuts_pieces(&self) -> bool {
+        false
+    }
 }

@@ -14,6 +14,7 @@ pub mod file;
 pub mod host;
 pub mod kfd;
 pub mod memory;
+pub mod memory_file;
 pub(crate) mod name;
 pub(crate) mod notes;
 pub mod os;
@@ -87,6 +88,8 @@ pub struct MemoryOptions {
     pub reserve: bool,
     /// `HSA_SVM_GUARD_PAGES`: pages around an allocation that nothing else gets.
     pub guard_pages: u32,
+    /// `WSL_ENABLE_THUNK_SUB_ALLOCATOR` is not "0": small allocations are cut from large ones (DXG).
+    pub sub_allocator: bool,
     /// `HSA_MAX_VA_ALIGN`: large allocations are aligned to at most a page shifted by this.
     pub most_alignment: u32,
 }
@@ -99,6 +102,7 @@ impl Default for MemoryOptions {
             zero_frame_buffer: false,
             reserve: false,
             guard_pages: 1,
+            sub_allocator: true,
             most_alignment: 9,
         }
     }
@@ -135,6 +139,9 @@ pub trait Device: Send + Sync {
 
     /// The platform's own type, for the platform's own rooms.
     fn as_any(&self) -> &(dyn Any + Send + Sync);
+
+    /// The same, kept.
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 
     /// What the driver calls it: the same for the same GPU in every snapshot, and never 0.
     fn id(&self) -> u64;
@@ -319,9 +326,12 @@ pub trait Platform: Send + Sync {
         false
     }
 
-    /// Its memory; `None` when there is none to be had.
-    fn memory(&self) -> Option<&dyn memory::Memory> {
-        None
+    /// Lets go of the devices of the last discovery, which is about to be dropped.
+    fn forget_devices(&self) {}
+
+    /// Its memory, or why there is none to be had.
+    fn memory(&self) -> Result<&dyn memory::Memory, Error> {
+        Err(Error::Unsupported("memory on this driver"))
     }
 
     /// Its events; `None` when there are none to be had.
@@ -371,6 +381,19 @@ pub enum Error {
     /// No platform can be opened: why not, of each that was tried.
     #[error("{}", joined(.0))]
     NoPlatform(Vec<Error>),
+}
+
+impl Error {
+    /// Memory or addresses are used up: the same may succeed when something is freed.
+    pub fn is_exhaustion(&self) -> bool {
+        match self {
+            Self::Dxg(error) => {
+                matches!(error, dxg::Error::Exhausted { .. } | dxg::Error::Full { .. } | dxg::Error::NoPlace { .. })
+            }
+            Self::Kfd(error) => matches!(error, kfd::Error::NoAddress { .. }) || error.errno() == Some(libc::ENOMEM),
+            _ => false,
+        }
+    }
 }
 
 fn joined(errors: &[Error]) -> String {

@@ -1,10 +1,13 @@
 //! The few things that the thunk asks of the operating system itself.
 
 use std::ffi::{CStr, OsStr};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use std::time::Duration;
 
 /// Tells whether this process is still the one that set it.
 ///
@@ -121,6 +124,46 @@ fn map_wiped() -> Option<*mut AtomicI32> {
     Some(page.cast())
 }
 
+/// A counter that the kernel raises and a thread waits for. Its number is never 0, which some calls take for none.
+#[derive(Debug)]
+pub struct Event(OwnedFd);
+
+impl Event {
+    /// A new one, at 0, closed on exec.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: no memory is passed; the result is checked before it is owned.
+        let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor was just made and nobody else owns it.
+        let first = unsafe { OwnedFd::from_raw_fd(fd) };
+        if fd > 0 {
+            return Ok(Self(first));
+        }
+        // SAFETY: `first` is open; the result is checked before it is owned.
+        let other = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
+        if other < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: as above.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(other) }))
+    }
+
+    /// Its number.
+    pub fn number(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+
+    /// Waits until it is raised, at most `limit`; signals may end it early.
+    pub fn wait(&self, limit: Duration) {
+        let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let milliseconds = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
+        // SAFETY: one element, which outlives the call.
+        unsafe { libc::poll(&raw mut poll, 1, milliseconds) };
+    }
+}
+
 /// Process id as this process sees it.
 pub fn pid() -> i32 {
     // SAFETY: getpid has no preconditions.
@@ -137,6 +180,13 @@ pub fn tid() -> i32 {
 pub fn page_size() -> usize {
     // SAFETY: sysconf has no preconditions.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+/// Memory of this machine, in bytes; 0 when it does not say.
+pub fn memory_bytes() -> u64 {
+    // SAFETY: sysconf has no preconditions.
+    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
+    u64::try_from(pages).unwrap_or(0).saturating_mul(page_size() as u64)
 }
 
 /// Whether the program runs with more rights than its user (set-uid and the like): then environment variables that

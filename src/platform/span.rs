@@ -1,5 +1,7 @@
 //! Addresses of this process that the library owns: reserved without memory, then filled by whoever reserved them.
 
+use std::any::Any;
+use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -60,32 +62,48 @@ unsafe fn munmap(address: u64, bytes: u64) {
     }
 }
 
-/// A part of the address space that is set aside for all spans, where GPUs see fewer addresses than the program has.
-#[derive(Debug)]
+/// A part of the address space that is set aside for all spans, where GPUs see fewer addresses than the program has. It
+/// goes when its last span is gone.
 pub struct Region {
-    base: u64,
-    bytes: u64,
+    /// What else holds for these addresses; dropped first.
+    attached: Option<Box<dyn Any + Send + Sync>>,
+    place: Span,
     free: Mutex<Ranges>,
+}
+
+impl fmt::Debug for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Region({:#x}, {:#x} bytes)", self.base(), self.bytes())
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        drop(self.attached.take());
+    }
 }
 
 impl Region {
     /// Sets aside the part of `wanted` bytes at `base`; fails with EEXIST where a part of it is in use.
     pub fn at(base: u64, bytes: u64) -> io::Result<Self> {
-        let span = Span::at(base, bytes)?;
-        span.leave_to_parent();
-        // The region owns the addresses from now on, for the life of the process.
-        std::mem::forget(span);
-        Ok(Self { base, bytes, free: Mutex::new(Ranges::new(base, bytes)) })
+        Ok(Self::of(Span::at(base, bytes)?, Box::new(())))
+    }
+
+    /// Makes a region of a span that holds nothing; `attached` is dropped before its addresses are given back.
+    pub fn of(place: Span, attached: Box<dyn Any + Send + Sync>) -> Self {
+        place.leave_to_parent();
+        let free = Mutex::new(Ranges::new(place.base, place.whole));
+        Self { attached: Some(attached), place, free }
     }
 
     /// First address.
     pub fn base(&self) -> u64 {
-        self.base
+        self.place.base
     }
 
     /// Bytes.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.place.whole
     }
 
     fn free(&self) -> std::sync::MutexGuard<'_, Ranges> {

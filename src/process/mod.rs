@@ -29,7 +29,7 @@ use self::fork::{InheritedFiles, References};
 use self::generations::Generations;
 use self::log::Log;
 use crate::abi::generation::Generation;
-use crate::abi::{HsaStructureSizes, HsaSystemProperties, HsaVersionInfo};
+use crate::abi::{HsaStructureSizes, HsaSystemProperties, HsaVersionInfo, HsaWddmSurfaceMetadata};
 use crate::events;
 use crate::memory::{Memory, Scene};
 use crate::platform::caller::Module;
@@ -251,6 +251,11 @@ pub fn devices() -> Result<Arc<Devices>, Error> {
     let process = Process::current();
     process.require_open()?;
     process.session().devices()
+}
+
+/// The one copy of what callers are told of a kind of surface; `None` when there are more kinds than anybody uses.
+pub fn surface(wanted: HsaWddmSurfaceMetadata) -> Option<&'static HsaWddmSurfaceMetadata> {
+    Process::current().session().surface(wanted)
 }
 
 /// The device of libdrm behind a GPU node, as an address.

@@ -10,7 +10,7 @@ use arc_swap::{ArcSwapOption, Guard};
 use super::fork::LoaderGate;
 use super::settings::{self, Settings};
 use super::{Error, Level, Process};
-use crate::abi::{HsaSystemProperties, HsaVersionInfo};
+use crate::abi::{HsaSystemProperties, HsaVersionInfo, HsaWddmSurfaceMetadata};
 use crate::events;
 use crate::memory::{Memory, Scene};
 use crate::platform::file::Trace;
@@ -38,6 +38,8 @@ pub struct Session {
     failure: Mutex<Option<String>>,
     pub(super) memory: Memory,
     pub(super) events: events::Table,
+    /// What callers were told of surfaces, which they read whenever they like.
+    surfaces: Mutex<Vec<&'static HsaWddmSurfaceMetadata>>,
     /// Capabilities of the runtime, while it is registered with debuggers.
     runtime: Mutex<Option<u32>>,
     /// The session of the process that this one was forked from; see [`Process`].
@@ -167,6 +169,22 @@ impl Session {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The one copy of what is told of a kind of surface.
+    /// `None` when there are more kinds than anybody uses.
+    pub(super) fn surface(&self, wanted: HsaWddmSurfaceMetadata) -> Option<&'static HsaWddmSurfaceMetadata> {
+        const MOST: usize = 1024;
+        let mut known = self.surfaces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.iter().find(|known| ***known == wanted) {
+            return Some(found);
+        }
+        if known.len() >= MOST {
+            return None;
+        }
+        let kept: &'static _ = Box::leak(Box::new(wanted));
+        known.push(kept);
+        Some(kept)
+    }
+
     /// Capabilities of the registered runtime.
     pub(super) fn runtime(&self) -> MutexGuard<'_, Option<u32>> {
         self.runtime.lock().unwrap_or_else(PoisonError::into_inner)
@@ -215,6 +233,7 @@ impl Session {
         for remark in &opened.remarks {
             process.log.line(Level::Warning, NAME, format_args!("{remark}"));
         }
+        self.memory.begin();
         turn.state.platform = Some(opened.platform);
         turn.state.note_files(process);
         if turn.state.settings.host != settings.host {
@@ -320,6 +339,11 @@ impl Session {
         process.snapshots.set_live(0);
         self.snapshot.store(None);
         let mut result = Ok(());
+        // Nothing that is only kept for later keeps a device open.
+        self.memory.trim();
+        if let Some(platform) = &state.platform {
+            platform.forget_devices();
+        }
         // A call that looks at the list just now lets its devices go when it is done with it.
         let devices = Arc::try_unwrap(std::mem::take(&mut state.devices)).unwrap_or_default();
         for device in devices.into_values() {

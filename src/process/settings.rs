@@ -113,6 +113,7 @@ fn memory_options(remarks: &mut Vec<String>) -> MemoryOptions {
         zero_frame_buffer: text("HSA_ZFB").and_then(|value| integer(&value)).is_some_and(|value| value != 0),
         reserve: on("HSA_RESERVE_SVM"),
         guard_pages: number("HSA_SVM_GUARD_PAGES", plain.guard_pages, 1 << 20),
+        sub_allocator: text("WSL_ENABLE_THUNK_SUB_ALLOCATOR").as_deref() != Some("0"),
         most_alignment: number("HSA_MAX_VA_ALIGN", plain.most_alignment, 30),
     }
 }

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::mem::{MaybeUninit, size_of};
 use std::path::PathBuf;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
@@ -39,16 +40,21 @@ pub enum LoadError {
     },
 }
 
+/// Calls that a newer libdxcore has.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("libdxcore has no {0}")]
+pub struct CallsMissing(String);
+
 type Call<T> = unsafe extern "C" fn(*mut T) -> i32;
 
 macro_rules! entry_points {
-    ($($field:ident: $name:literal, $arg:ty;)*) => {
-        /// The entry points that the thunk calls; all of them are mandatory.
-        struct EntryPoints {
-            $($field: Call<$arg>,)*
+    ($(#[$doc:meta])* $table:ident: $($field:ident: $name:literal, $arg:ty;)*) => {
+        $(#[$doc])*
+        pub(super) struct $table {
+            $(pub(super) $field: Call<$arg>,)*
         }
 
-        impl EntryPoints {
+        impl $table {
             /// Every entry point, or the names of those that `find` does not know.
             ///
             /// # Safety
@@ -78,6 +84,8 @@ macro_rules! entry_points {
 }
 
 entry_points! {
+    /// The entry points without which there is no GPU.
+    EntryPoints:
     close_adapter: "D3DKMTCloseAdapter", D3DKMT_CLOSEADAPTER;
     create_device: "D3DKMTCreateDevice", D3DKMT_CREATEDEVICE;
     create_paging_queue: "D3DKMTCreatePagingQueue", D3DKMT_CREATEPAGINGQUEUE;
@@ -89,9 +97,28 @@ entry_points! {
     query_statistics: "D3DKMTQueryStatistics", D3DKMT_QUERYSTATISTICS;
 }
 
+entry_points! {
+    /// The entry points without which there is no memory.
+    MemoryEntryPoints:
+    create_allocation: "D3DKMTCreateAllocation2", D3DKMT_CREATEALLOCATION;
+    destroy_allocation: "D3DKMTDestroyAllocation2", D3DKMT_DESTROYALLOCATION2;
+    evict: "D3DKMTEvict", D3DKMT_EVICT;
+    free_gpu_va: "D3DKMTFreeGpuVirtualAddress", D3DKMT_FREEGPUVIRTUALADDRESS;
+    get_device_state: "D3DKMTGetDeviceState", D3DKMT_GETDEVICESTATE;
+    make_resident: "D3DKMTMakeResident", D3DDDI_MAKERESIDENT;
+    map_gpu_va: "D3DKMTMapGpuVirtualAddress", D3DDDI_MAPGPUVIRTUALADDRESS;
+    open_resource: "D3DKMTOpenResourceFromNtHandle", D3DKMT_OPENRESOURCEFROMNTHANDLE;
+    query_resource_info: "D3DKMTQueryResourceInfoFromNtHandle", D3DKMT_QUERYRESOURCEINFOFROMNTHANDLE;
+    reserve_gpu_va: "D3DKMTReserveGpuVirtualAddress", D3DDDI_RESERVEGPUVIRTUALADDRESS;
+    share_objects: "D3DKMTShareObjects", D3DKMT_SHAREOBJECTS;
+    wait_from_cpu: "D3DKMTWaitForSynchronizationObjectFromCpu", D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU;
+}
+
 /// A loaded libdxcore. Dropping it unloads the library, which closes its `/dev/dxg` and with it every kernel object.
 pub struct Dxcore {
     entries: EntryPoints,
+    /// Or the names of those that are missing.
+    memory: Result<MemoryEntryPoints, String>,
     // After the entry points, which point into it.
     _library: Option<Library>,
 }
@@ -167,9 +194,9 @@ impl Dxcore {
             NonNull::new(address.into_raw())
         };
         // SAFETY: functions of these names in a library named libdxcore.so have the signatures of its public headers.
-        let entries = unsafe { EntryPoints::resolve(find) };
+        let (entries, memory) = unsafe { (EntryPoints::resolve(find), MemoryEntryPoints::resolve(find)) };
         match entries {
-            Ok(entries) => Ok(Self { entries, _library: Some(library) }),
+            Ok(entries) => Ok(Self { entries, memory, _library: Some(library) }),
             Err(missing) => Err(LoadError::MissingSymbols { library: name.to_owned(), missing }),
         }
     }
@@ -177,9 +204,15 @@ impl Dxcore {
     /// Uses entry points that the program itself carries.
     pub fn embedded(lookup: Lookup) -> Result<Self, LoadError> {
         // SAFETY: `Lookup` requires functions of the right signature.
-        unsafe { EntryPoints::resolve(lookup) }
-            .map(|entries| Self { entries, _library: None })
+        let (entries, memory) = unsafe { (EntryPoints::resolve(lookup), MemoryEntryPoints::resolve(lookup)) };
+        entries
+            .map(|entries| Self { entries, memory, _library: None })
             .map_err(|missing| LoadError::MissingSymbols { library: "the embedded libdxcore".to_owned(), missing })
+    }
+
+    /// The calls on memory; an error names those that this libdxcore does not have.
+    pub(super) fn memory(&self) -> Result<&MemoryEntryPoints, CallsMissing> {
+        self.memory.as_ref().map_err(|names| CallsMissing(names.clone()))
     }
 
     /// Address of `D3DKMTQueryAdapterInfo`, for a provider.
@@ -251,16 +284,38 @@ impl Dxcore {
 
     /// Number of nodes (engines) of an adapter; 0 when the LUID is unknown, which the kernel does not report.
     pub fn node_count(&self, luid: LUID) -> Result<u32, CallError> {
-        let mut args = D3DKMT_QUERYSTATISTICS {
-            Type: query_statistics::ADAPTER,
-            AdapterLuid: luid,
-            hProcess: 0,
-            QueryResult: [0; 194],
-            Index: 0,
-        };
+        let words = self.statistics("D3DKMTQueryStatistics(ADAPTER)", luid, query_statistics::ADAPTER, 0)?;
+        Ok(words[query_statistics::NODE_COUNT])
+    }
+
+    /// One question of `D3DKMTQueryStatistics` about an adapter.
+    fn statistics(&self, call: &'static str, luid: LUID, kind: u32, index: u32) -> Result<[u32; 194], CallError> {
+        let mut args =
+            D3DKMT_QUERYSTATISTICS { Type: kind, AdapterLuid: luid, hProcess: 0, QueryResult: [0; 194], Index: index };
         // SAFETY: `args` is a valid argument block for the time of the call.
-        CallError::check("D3DKMTQueryStatistics(ADAPTER)", unsafe { (self.entries.query_statistics)(&mut args) })?;
-        Ok(args.QueryResult[query_statistics::NODE_COUNT])
+        CallError::check(call, unsafe { (self.entries.query_statistics)(&mut args) })?;
+        Ok(args.QueryResult)
+    }
+
+    /// Number of memory segments of an adapter.
+    pub fn segment_count(&self, luid: LUID) -> Result<u32, CallError> {
+        let words = self.statistics("D3DKMTQueryStatistics(ADAPTER)", luid, query_statistics::ADAPTER, 0)?;
+        Ok(words[query_statistics::NB_SEGMENTS])
+    }
+
+    /// One memory segment of an adapter.
+    pub fn segment(&self, luid: LUID, index: u32) -> Result<D3DKMT_QUERYSTATISTICS_SEGMENT_INFORMATION, CallError> {
+        let words = self.statistics("D3DKMTQueryStatistics(SEGMENT)", luid, query_statistics::SEGMENT, index)?;
+        // SAFETY: the answer begins with the structure, which is integers, for which any bytes are values, and shorter.
+        Ok(unsafe { words.as_ptr().cast::<D3DKMT_QUERYSTATISTICS_SEGMENT_INFORMATION>().read_unaligned() })
+    }
+
+    /// Bytes in use of a group of segments, by all processes.
+    pub fn group_usage(&self, luid: LUID, group: u32) -> Result<u64, CallError> {
+        const CALL: &str = "D3DKMTQueryStatistics(SEGMENT_GROUP_USAGE)";
+        let words = self.statistics(CALL, luid, query_statistics::SEGMENT_GROUP_USAGE, group << 16)?;
+        let at = query_statistics::GROUP_ALLOCATED_BYTES;
+        Ok(u64::from(words[at]) | u64::from(words[at + 1]) << 32)
     }
 
     /// Frequency of the counter of one node, in Hz.
@@ -324,7 +379,8 @@ impl Dxcore {
         if args.hPagingQueue == 0 || args.FenceValueCPUVirtualAddress.is_null() {
             return Err(CallError { call: CALL, status: NtStatus(ntstatus::UNSUCCESSFUL) });
         }
-        Ok(PagingQueue { handle: args.hPagingQueue })
+        let fence = args.FenceValueCPUVirtualAddress.expose_provenance();
+        Ok(PagingQueue { handle: args.hPagingQueue, sync_object: args.hSyncObject, fence })
     }
 
     /// Destroys a paging queue; its fence page is unmapped at once.
@@ -336,7 +392,24 @@ impl Dxcore {
 }
 
 /// A paging queue of a device.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct PagingQueue {
-    handle: D3DKMT_HANDLE,
+    pub(super) handle: D3DKMT_HANDLE,
+    /// Its fence, for waits.
+    pub(super) sync_object: D3DKMT_HANDLE,
+    /// Where the program sees the fence's value, for as long as the queue lives.
+    fence: usize,
+}
+
+impl PagingQueue {
+    /// The value that the fence has reached.
+    ///
+    /// # Safety
+    /// The queue must not have been destroyed.
+    pub(super) unsafe fn reached(&self) -> u64 {
+        let fence: *const AtomicU64 = std::ptr::with_exposed_provenance(self.fence);
+        // SAFETY: the kernel maps a page for the value, which begins it, for as long as the queue lives; the mapping is
+        // never written here.
+        unsafe { &*fence }.load(Ordering::Acquire)
+    }
 }

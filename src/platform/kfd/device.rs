@@ -46,6 +46,10 @@ impl Device for KfdDevice {
         self
     }
 
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+
     fn id(&self) -> u64 {
         self.apertures.gpu_id.into()
     }

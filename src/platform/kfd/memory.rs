@@ -420,6 +420,9 @@ fn fill(span: &Span, wanted: &Wanted<'_>, access: Access, shared: bool, numa: Op
 impl Memory for Kfd {
     fn allocate(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn Buffer>, PlatformError> {
         let set = |field| wanted.flags.get(field) != 0;
+        if set(HsaMemFlags::NoAddress) {
+            return Err(PlatformError::Unsupported("memory without an address on bare metal"));
+        }
         let options = self.options();
         // Paged memory consists of pages of the process, which the kernel takes as they are.
         let paged = !set(HsaMemFlags::NonPaged) && !set(HsaMemFlags::GTTAccess) && options.user_pages;
@@ -427,12 +430,12 @@ impl Memory for Kfd {
             if paged { self.user_pages(device, wanted, numa) } else { self.kernel_memory(device, wanted, Kind::Gtt) }
         };
         let buffer: Arc<dyn Buffer> = match &wanted.place {
-            Place::Device(device) if set(HsaMemFlags::Scratch) => Arc::new(self.scratch(own(*device)?, wanted)?),
+            Place::Device(device) if set(HsaMemFlags::Scratch) => Arc::new(self.scratch(own(&***device)?, wanted)?),
             _ if set(HsaMemFlags::OnlyAddress) => Arc::new(Plain { span: self.span(wanted, false)?, mappable: false }),
-            Place::Device(device) if options.zero_frame_buffer => Arc::new(of_host(own(*device)?, None)?),
-            Place::Device(device) => Arc::new(self.kernel_memory(own(*device)?, wanted, Kind::Vram)?),
+            Place::Device(device) if options.zero_frame_buffer => Arc::new(of_host(own(&***device)?, None)?),
+            Place::Device(device) => Arc::new(self.kernel_memory(own(&***device)?, wanted, Kind::Vram)?),
             Place::Host { numa_node, through: Some(device) } if self.needs_registration() => {
-                Arc::new(of_host(own(*device)?, *numa_node)?)
+                Arc::new(of_host(own(&***device)?, *numa_node)?)
             }
             Place::Host { numa_node, .. } => {
                 let span = match wanted.address {
@@ -450,7 +453,7 @@ impl Memory for Kfd {
     }
 
     fn register(&self, user: &UserMemory<'_>) -> Result<Arc<dyn Buffer>, PlatformError> {
-        let device = own(user.through)?;
+        let device = own(&**user.through)?;
         let page = page_size() as u64;
         let range = |what| Error::Range { what, address: user.address, bytes: user.bytes };
         let first = user.address / page * page;

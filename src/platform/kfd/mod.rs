@@ -260,8 +260,8 @@ impl Platform for Kfd {
         true
     }
 
-    fn memory(&self) -> Option<&dyn Memory> {
-        Some(self)
+    fn memory(&self) -> Result<&dyn Memory, super::Error> {
+        Ok(self)
     }
 
     fn events(&self) -> Option<&dyn Events> {

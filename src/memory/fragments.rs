@@ -1,0 +1,274 @@
+//! The sub-allocator: small pieces of a GPU's memory are cut from large blocks, so that most of them cost no kernel call
+//! (dxg.md 3.2).
+//!
+//! Blocks belong to one GPU and one set of flags; a piece keeps its block alive. Blocks that are empty are kept for the
+//! next piece as long as they are few, and go back when memory is short.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::platform::memory::Buffer;
+use crate::platform::ranges::Ranges;
+use crate::platform::{self, Device};
+
+/// Bytes of a block.
+pub(super) const BLOCK_BYTES: u64 = 128 << 20;
+/// From here on pieces are whole large pages.
+const LARGE: u64 = 2 << 20;
+/// Smaller pieces are whole pages.
+const PAGE: u64 = 4 << 10;
+
+/// Whose blocks: the id of the device, and the flags that all pieces of a block have.
+pub(super) type Key = (u64, u32);
+
+/// One block.
+struct Block {
+    buffer: Arc<dyn Buffer>,
+    free: Mutex<Ranges>,
+}
+
+impl Block {
+    fn free(&self) -> MutexGuard<'_, Ranges> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(self: &Arc<Self>, pool: &Arc<Pool>, bytes: u64, alignment: u64) -> Option<Piece> {
+        let address = self.free().take(bytes, alignment)?;
+        Some(Piece { block: Arc::clone(self), pool: Arc::clone(pool), address, bytes, freed: Mutex::new(false) })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.free().free().0 == BLOCK_BYTES
+    }
+}
+
+/// The blocks of one key.
+#[derive(Default)]
+struct Pool(Mutex<Vec<Arc<Block>>>);
+
+impl Pool {
+    fn blocks(&self) -> MutexGuard<'_, Vec<Arc<Block>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes out the empty blocks, all or those beyond what is kept: more than one block, and more than twice as many
+    /// bytes free as in use. The caller drops them without a lock.
+    fn surplus(&self, all: bool) -> Vec<Arc<Block>> {
+        let mut blocks = self.blocks();
+        let free: u64 = blocks.iter().map(|block| block.free().free().0).sum();
+        let used = blocks.len() as u64 * BLOCK_BYTES - free;
+        let mut spare = if all { u64::MAX } else { free.saturating_sub(2 * used) };
+        let (mut left, mut out) = (blocks.len(), Vec::new());
+        blocks.retain(|block| {
+            let goes = (all || left > 1) && spare >= BLOCK_BYTES && block.is_empty();
+            if goes {
+                spare -= BLOCK_BYTES;
+                left -= 1;
+                out.push(Arc::clone(block));
+            }
+            !goes
+        });
+        out
+    }
+}
+
+/// All blocks of the process.
+#[derive(Default)]
+pub(super) struct Fragments(Mutex<BTreeMap<Key, Arc<Pool>>>);
+
+/// What a request of that many bytes takes; `None` when it is too large for a block.
+pub(super) fn rounded(bytes: u64) -> Option<u64> {
+    let unit = if bytes > LARGE { LARGE } else { PAGE };
+    bytes.checked_next_multiple_of(unit).filter(|bytes| *bytes < BLOCK_BYTES)
+}
+
+impl Fragments {
+    fn pools(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Pool>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A piece of `bytes` ([`rounded`]) at a multiple of `alignment`; `make` makes a block when none has room.
+    pub(super) fn allocate(
+        &self,
+        key: Key,
+        bytes: u64,
+        alignment: u64,
+        make: impl FnOnce() -> Result<Arc<dyn Buffer>, platform::Error>,
+    ) -> Result<Option<Piece>, platform::Error> {
+        let alignment = alignment.max(if bytes >= LARGE { LARGE } else { PAGE });
+        let pool = Arc::clone(self.pools().entry(key).or_default());
+        let found = pool.blocks().iter().find_map(|block| block.take(&pool, bytes, alignment));
+        if found.is_some() {
+            return Ok(found);
+        }
+        // No lock is held while the kernel is asked.
+        let buffer = make()?;
+        let free = Mutex::new(Ranges::new(buffer.address(), BLOCK_BYTES));
+        let block = Arc::new(Block { buffer, free });
+        let piece = block.take(&pool, bytes, alignment);
+        pool.blocks().push(block);
+        Ok(piece)
+    }
+
+    /// Gives the empty blocks back; whether there were any.
+    pub(super) fn trim(&self) -> bool {
+        let pools: Vec<_> = self.pools().values().cloned().collect();
+        let empty: Vec<_> = pools.iter().flat_map(|pool| pool.surplus(true)).collect();
+        !empty.is_empty()
+    }
+
+    /// Begins anew: pieces that are alive keep their blocks, and nothing more is cut from those.
+    pub(super) fn reset(&self) {
+        let old = std::mem::take(&mut *self.pools());
+        drop(old);
+    }
+}
+
+/// A piece of a block.
+pub(super) struct Piece {
+    block: Arc<Block>,
+    pool: Arc<Pool>,
+    address: u64,
+    bytes: u64,
+    freed: Mutex<bool>,
+}
+
+impl Buffer for Piece {
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn cpu_address(&self) -> u64 {
+        match self.block.buffer.cpu_address() {
+            0 => 0,
+            cpu => cpu + (self.address - self.block.buffer.address()),
+        }
+    }
+
+    fn is_mappable(&self) -> bool {
+        true
+    }
+
+    /// The whole block is mapped for its own GPU for as long as it lives.
+    fn map(&self, devices: &[Arc<dyn Device>]) -> Result<(), platform::Error> {
+        self.block.buffer.map(devices)
+    }
+
+    fn unmap(&self, _: &[Arc<dyn Device>]) -> Result<(), platform::Error> {
+        Ok(())
+    }
+
+    /// The file is that of the whole block.
+    fn export(&self) -> Result<(OwnedFd, u64), platform::Error> {
+        let (file, begin) = self.block.buffer.export()?;
+        Ok((file, begin + (self.address - self.block.buffer.address())))
+    }
+
+    fn free(&self) -> Result<(), platform::Error> {
+        let mut freed = self.freed.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *freed, true) {
+            return Ok(());
+        }
+        self.block.free().give(self.address, self.bytes);
+        drop(freed);
+        // Blocks are destroyed here, where no lock is held.
+        drop(self.pool.surplus(false));
+        Ok(())
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        // It cannot fail.
+        let _ = self.free();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static BLOCKS: AtomicU64 = AtomicU64::new(0);
+
+    /// A block that counts how many there are.
+    struct Counted(u64);
+
+    impl Counted {
+        fn make(at: u64) -> Result<Arc<dyn Buffer>, platform::Error> {
+            BLOCKS.fetch_add(1, Ordering::SeqCst);
+            Ok(Arc::new(Self(at)))
+        }
+    }
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            BLOCKS.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Buffer for Counted {
+        fn address(&self) -> u64 {
+            self.0
+        }
+        fn cpu_address(&self) -> u64 {
+            0
+        }
+        fn is_mappable(&self) -> bool {
+            true
+        }
+        fn map(&self, _: &[Arc<dyn Device>]) -> Result<(), platform::Error> {
+            Ok(())
+        }
+        fn unmap(&self, _: &[Arc<dyn Device>]) -> Result<(), platform::Error> {
+            Ok(())
+        }
+        fn free(&self) -> Result<(), platform::Error> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn pieces_are_cut_from_blocks_of_their_own_kind_and_blocks_go_back() {
+        let fragments = Fragments::default();
+        let mut next = 0_u64;
+        let mut get = |key: Key, bytes: u64, alignment: u64| {
+            let make = || {
+                next += 1;
+                Counted::make(next << 32)
+            };
+            fragments.allocate(key, rounded(bytes).unwrap(), alignment, make).unwrap().unwrap()
+        };
+        let (a, b) = (get((1, 0), 4096, 0), get((1, 0), 5000, 64 << 10));
+        assert_eq!(b.address() >> 32, a.address() >> 32, "one block");
+        assert!(b.address().is_multiple_of(64 << 10));
+        assert_ne!(get((2, 0), 4096, 0).address() >> 32, a.address() >> 32, "another GPU");
+        assert_ne!(get((1, 8), 4096, 0).address() >> 32, a.address() >> 32, "other flags");
+        assert_eq!(get((1, 0), 3 << 20, 0).address() % LARGE, 0);
+        let alive = BLOCKS.load(Ordering::SeqCst);
+        assert_eq!(alive, 3, "empty ones are kept for the next piece");
+        // Two blocks of one kind: when all is free, one stays.
+        let large = [get((1, 0), 100 << 20, 0), get((1, 0), 100 << 20, 0), get((1, 0), 100 << 20, 0)];
+        assert_eq!(BLOCKS.load(Ordering::SeqCst), 5);
+        drop(large);
+        assert_eq!(BLOCKS.load(Ordering::SeqCst), 3);
+        assert!(fragments.trim() && !fragments.trim());
+        assert_eq!(BLOCKS.load(Ordering::SeqCst), 1, "the one with live pieces");
+        fragments.reset();
+        assert_eq!(BLOCKS.load(Ordering::SeqCst), 1);
+        a.free().unwrap();
+        a.free().unwrap();
+        drop(a);
+        assert_eq!(BLOCKS.load(Ordering::SeqCst), 1, "the other piece keeps it");
+        drop(b);
+        assert_eq!(BLOCKS.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn sizes_are_pages_and_what_is_too_large_is_not_cut() {
+        assert_eq!((rounded(1), rounded(4097), rounded(LARGE)), (Some(4096), Some(8192), Some(LARGE)));
+        assert_eq!(rounded(LARGE + 1), Some(2 * LARGE));
+        assert_eq!((rounded(BLOCK_BYTES - 1), rounded(BLOCK_BYTES), rounded(u64::MAX)), (None, None, None));
+    }
+}
