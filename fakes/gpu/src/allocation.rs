@@ -203,7 +203,8 @@ mod tests {
     #[test]
     fn each_field_of_a_request_is_checked() {
         assert_eq!(entry().check_request(KIND_ENTRY, 2, 3), Ok(()));
-        let all: [(&str, fn(&mut Blob)); 14] = [
+        type Spoil = fn(&mut Blob);
+        let all: [(&str, Spoil); 14] = [
             ("kind", |b| b.kind = KIND_WHOLE),
             ("domain", |b| b.domain = 4),
             ("memory_flags", |b| b.memory_flags = 8),
