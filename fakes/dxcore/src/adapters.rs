@@ -12,6 +12,8 @@ use crate::d3dkmt::{
 use crate::handles::instance_of;
 use crate::inject::Failure;
 use crate::process::State;
+use crate::residency::Usage;
+use crate::space::Space;
 
 /// Most adapters that `D3DKMTEnumAdapters2` takes.
 const ENUM2_MAX: u32 = 64;
@@ -31,11 +33,25 @@ pub(crate) struct AdapterState {
     pub(crate) opens: u32,
     /// Handles that the kernel lost in an enumeration with too small an array (rule 17): nobody can close them.
     pub(crate) lost: u32,
+    /// The GPU's address space of this process.
+    pub(crate) space: Space,
+    /// What of each segment is in use.
+    pub(crate) usage: Vec<Usage>,
+    /// What may be resident, by segment group, where a test chose it.
+    pub(crate) budgets: [Option<u64>; 2],
 }
 
 impl AdapterState {
     pub(crate) fn new(adapter: &Adapter) -> Self {
-        Self { present: adapter.appears_after.is_none(), active: true, opens: 0, lost: 0 }
+        Self {
+            present: adapter.appears_after.is_none(),
+            active: true,
+            opens: 0,
+            lost: 0,
+            space: Space::new(),
+            usage: vec![Usage::default(); adapter.segments.len()],
+            budgets: [None; 2],
+        }
     }
 
     const fn usable(&self) -> bool {
@@ -96,6 +112,10 @@ impl State {
             let devices = self.destroy_devices_of(adapter);
             if devices > 0 {
                 self.violate(format!("the last handle of the adapter went while {devices} devices were alive"));
+            }
+            let space = core::mem::replace(&mut self.adapters[adapter].space, Space::new());
+            if space.live_ranges() > 0 {
+                self.violate(format!("the last handle went while {} GPU ranges were owned", space.live_ranges()));
             }
         }
         Ok(())

@@ -36,6 +36,21 @@ calls!(
     GetDeviceState,
     CreatePagingQueue,
     DestroyPagingQueue,
+    CreateAllocation2,
+    DestroyAllocation2,
+    MakeResident,
+    Evict,
+    ReserveGpuVirtualAddress,
+    MapGpuVirtualAddress,
+    FreeGpuVirtualAddress,
+    Lock2,
+    Unlock2,
+    WaitForSynchronizationObjectFromCpu,
+    ShareObjects,
+    QueryResourceInfoFromNtHandle,
+    OpenResourceFromNtHandle,
+    QueryResourceInfo,
+    OpenResource,
 );
 
 impl Call {

@@ -5,10 +5,14 @@
 use core::ffi::{CStr, c_char, c_int};
 use core::ptr;
 
+pub use crate::ledger::{Ledger, ledger};
+pub use memory::{MemoryRules, Paging};
+
 use crate::Status;
 use crate::calls::Selector;
-use crate::device::Object;
 use crate::process::{self, control};
+
+pub mod memory;
 
 /// How the main table numbers its objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,38 +36,6 @@ impl Handles {
         }
         Some(handles)
     }
-}
-
-/// Kernel objects of this process that are alive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ledger {
-    /// Adapter handles that were issued and not closed (dxgkrnl.md rule 15).
-    pub adapter_opens: u64,
-    /// Devices.
-    pub devices: u64,
-    /// Paging queues.
-    pub paging_queues: u64,
-    /// Adapter handles that an enumeration with too small an array lost (dxgkrnl.md rule 17); nobody can close them,
-    /// so they are no part of [`Ledger::total`].
-    pub lost_opens: u64,
-}
-
-impl Ledger {
-    /// All that the client has to destroy.
-    pub const fn total(&self) -> u64 {
-        self.adapter_opens + self.devices + self.paging_queues
-    }
-}
-
-/// What is alive.
-pub fn ledger() -> Ledger {
-    let count = |state: &mut process::State| Ledger {
-        adapter_opens: state.live_opens(),
-        devices: state.live_devices(),
-        paging_queues: state.live_paging_queues(),
-        lost_opens: state.adapters.iter().map(|a| u64::from(a.lost)).sum(),
-    };
-    control(count).unwrap_or_default()
 }
 
 /// What the client did against the contract, in order; the first thousand in words.
@@ -124,14 +96,16 @@ pub fn set_active(adapter: usize, active: bool) -> bool {
     control(|state| state.adapters.get_mut(adapter).map(|a| a.active = active).is_some()).unwrap_or(false)
 }
 
-/// Puts a device into an execution state on the host and, when `announce` is set, lets the guest know that some
+/// Puts a device into an execution state on the host, which ends all waits for it unless it is ACTIVE, and, when `announce` is set, lets the guest know that some
 /// device has an error (dxgkrnl.md rule 42). `false` when the handle is no device's.
 pub fn set_device_state(device: u32, execution: u32, announce: bool) -> bool {
     control(|state| {
-        let Ok(Object::Device(device)) = state.main.get_mut(device) else { return false };
-        device.execution = execution;
-        state.errors_announced += u64::from(announce);
-        true
+        let known = state.is_device(device);
+        if known {
+            state.lose_device(device, execution);
+            state.errors_announced += u64::from(announce);
+        }
+        known
     })
     .unwrap_or(false)
 }
@@ -145,7 +119,7 @@ pub fn unload() {
 ///
 /// # Safety
 /// `text` is null or points to bytes that end with a zero byte.
-unsafe fn text<'a>(text: *const c_char) -> Option<&'a str> {
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Option<&'a str> {
     if text.is_null() {
         return None;
     }

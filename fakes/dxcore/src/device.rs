@@ -1,15 +1,15 @@
-//! Devices and paging queues (dxgkrnl.md 1.4, 1.5, 2.2, rules 38 to 42 and 47 to 49).
+//! Devices, and what a handle can name (dxgkrnl.md 1.4, 1.5, 2.2, rules 38 to 42).
 
 use core::mem::offset_of;
 
 use crate::Status;
+use crate::allocation::{Allocation, Resource};
 use crate::d3dkmt::{
-    D3DDDI_DESTROYPAGINGQUEUE, D3DKMT_CREATEDEVICE, D3DKMT_CREATEPAGINGQUEUE, D3DKMT_DESTROYDEVICE,
-    D3DKMT_GETDEVICESTATE, device_state_type, execution_state, ntstatus,
+    D3DKMT_CREATEDEVICE, D3DKMT_DESTROYDEVICE, D3DKMT_GETDEVICESTATE, device_state_type, execution_state, ntstatus,
 };
-use crate::fence::FencePage;
-use crate::handles::instance_of;
+use crate::handles::{instance_of, plain};
 use crate::inject::Failure;
+use crate::paging::PagingQueue;
 use crate::process::State;
 
 /// `D3DKMT_CREATEDEVICEFLAGS` that have a meaning.
@@ -22,8 +22,12 @@ pub(crate) enum Object {
     Device(Device),
     /// A paging queue.
     PagingQueue(PagingQueue),
-    /// The fence of a paging queue: a handle without an object (rule 14).
-    PagingFence,
+    /// The fence of the paging queue of that handle: a handle without an object (rule 14).
+    PagingFence(u32),
+    /// An allocation.
+    Allocation(Allocation),
+    /// A resource: allocations that go together.
+    Resource(Resource),
 }
 
 impl Object {
@@ -31,7 +35,9 @@ impl Object {
         match self {
             Self::Device(_) => "a device",
             Self::PagingQueue(_) => "a paging queue",
-            Self::PagingFence => "a paging fence",
+            Self::PagingFence(_) => "a paging fence",
+            Self::Allocation(_) => "an allocation",
+            Self::Resource(_) => "a resource",
         }
     }
 }
@@ -47,17 +53,9 @@ pub(crate) struct Device {
     cached: (u32, u64),
 }
 
-/// A paging queue.
-#[derive(Debug)]
-pub(crate) struct PagingQueue {
-    device: u32,
-    fence: u32,
-    page: FencePage,
-}
-
 impl State {
     /// A bad handle of the main table is IP (rule 11).
-    fn bad_handle(&mut self, handle: u32, wanted: &str) -> Status {
+    pub(crate) fn bad_handle(&mut self, handle: u32, wanted: &str) -> Status {
         let what = match self.main.get(handle) {
             Ok(object) => format!("is {}", object.kind()),
             Err(miss) => miss.text().to_owned(),
@@ -67,7 +65,7 @@ impl State {
     }
 
     /// Altered low bits pass the guest and fail on the host (rule 12): `true` when the host would refuse.
-    fn altered(&mut self, handle: u32) -> bool {
+    pub(crate) fn altered(&mut self, handle: u32) -> bool {
         let altered = instance_of(handle) != 0;
         if altered {
             self.violate(format!("handle {handle:#x} has altered low bits"));
@@ -80,7 +78,8 @@ impl State {
         matches!(self.main.get(handle), Ok(Object::Device(_)))
     }
 
-    fn adapter_of_device(&mut self, handle: u32) -> Result<usize, Status> {
+    /// The adapter of a device; a bad handle is IP (rule 11).
+    pub(crate) fn adapter_of_device(&mut self, handle: u32) -> Result<usize, Status> {
         match self.main.get(handle) {
             Ok(Object::Device(device)) => Ok(device.adapter),
             _ => Err(self.bad_handle(handle, "device")),
@@ -90,11 +89,6 @@ impl State {
     /// Devices alive.
     pub(crate) fn live_devices(&self) -> u64 {
         self.main.iter().filter(|(_, o)| matches!(o, Object::Device(_))).count() as u64
-    }
-
-    /// Paging queues alive.
-    pub(crate) fn live_paging_queues(&self) -> u64 {
-        self.main.iter().filter(|(_, o)| matches!(o, Object::PagingQueue(_))).count() as u64
     }
 
     /// Destroys every device of an adapter; how many there were.
@@ -107,27 +101,25 @@ impl State {
         devices.len()
     }
 
-    /// Frees the device handle first, then its children in the order of dxgkrnl.md 1.5; how many there were.
-    fn destroy_device(&mut self, device: u32) -> usize {
-        // The caller found the handle. The main table compares index and unique only, and so does this.
-        let own = |h: u32| h >> 6 == device >> 6;
+    /// Frees the device handle first, then its children in the order of dxgkrnl.md 1.5: what they were, in words.
+    fn destroy_device(&mut self, device: u32) -> Vec<String> {
+        // The caller found the handle.
         let _ = self.main.remove(device);
-        let of_device = |o: &Object| matches!(o, Object::PagingQueue(q) if own(q.device));
-        let queues: Vec<u32> = self.main.iter().filter(|(_, o)| of_device(o)).map(|(h, _)| h).collect();
-        for queue in &queues {
-            self.destroy_paging_queue(*queue);
-        }
-        queues.len()
-    }
-
-    fn destroy_paging_queue(&mut self, handle: u32) {
-        if let Ok(Object::PagingQueue(queue)) = self.main.remove(handle) {
-            let _ = self.main.remove(queue.fence);
-            if !queue.page.intact() {
-                self.violate(format!("the client wrote to the fence page of paging queue {handle:#x}"));
+        let device = plain(device);
+        let (mut alone, mut resources, mut queues) = (Vec::new(), Vec::new(), Vec::new());
+        for (handle, object) in self.main.iter() {
+            match object {
+                Object::Allocation(a) if a.device == device && a.resource == 0 => alone.push(handle),
+                Object::Resource(r) if r.device == device => resources.push(handle),
+                Object::PagingQueue(q) if q.device == device => queues.push(handle),
+                _ => {}
             }
-            self.graveyard.bury(queue.page);
         }
+        alone.iter().for_each(|handle| self.remove_allocation(*handle));
+        resources.iter().for_each(|handle| self.remove_resource(*handle));
+        queues.iter().for_each(|handle| self.remove_paging_queue(*handle));
+        let kinds = [(alone, "allocations"), (resources, "resources"), (queues, "paging queues")];
+        kinds.into_iter().filter(|(h, _)| !h.is_empty()).map(|(h, name)| format!("{} {name}", h.len())).collect()
     }
 }
 
@@ -170,8 +162,8 @@ pub(crate) fn destroy_device(
     state.adapter_of_device(asked.hDevice)?;
     state.altered(asked.hDevice);
     let children = state.destroy_device(asked.hDevice);
-    if children > 0 {
-        state.violate(format!("device {:#x} went while {children} paging queues were alive", asked.hDevice));
+    if !children.is_empty() {
+        state.violate(format!("device {:#x} went while {} were alive", asked.hDevice, children.join(", ")));
     }
     failure.and_then(Failure::of_guest).map_or(Ok(()), Err)
 }
@@ -207,55 +199,4 @@ pub(crate) fn get_device_state(
         _ => return Err(ntstatus::INVALID_PARAMETER),
     }
     state.write(args, &asked)
-}
-
-/// The reply carries no status: a refusal is BUFFER_TOO_SMALL (rule 48).
-pub(crate) fn create_paging_queue(
-    state: &mut State,
-    args: *mut D3DKMT_CREATEPAGINGQUEUE,
-    failure: Option<Failure>,
-) -> Result<(), Status> {
-    let mut asked = state.read(args)?;
-    let adapter = state.adapter_of_device(asked.hDevice)?;
-    state.require_active(adapter)?;
-    if let Some(failure) = failure {
-        return Err(failure.or(ntstatus::BUFFER_TOO_SMALL));
-    }
-    let altered = state.altered(asked.hDevice);
-    let lost = matches!(state.main.get(asked.hDevice), Ok(Object::Device(d)) if d.execution != execution_state::ACTIVE);
-    let priority = asked.Priority as i32;
-    if altered || lost || !(-1..=1).contains(&priority) || asked.PhysicalAdapterIndex != 0 {
-        return Err(ntstatus::BUFFER_TOO_SMALL);
-    }
-    let Some(page) = FencePage::new() else { return Err(ntstatus::NO_MEMORY) };
-    let fence = state.main.insert(Object::PagingFence);
-    asked.hSyncObject = fence;
-    asked.FenceValueCPUVirtualAddress = page.address();
-    asked.hPagingQueue = state.main.insert(Object::PagingQueue(PagingQueue { device: asked.hDevice, fence, page }));
-    let written = state.write(args, &asked);
-    if written.is_err() {
-        state.destroy_paging_queue(asked.hPagingQueue);
-    }
-    written
-}
-
-/// The queue goes whatever the host says; its status is returned (dxgkrnl.md 2.2).
-pub(crate) fn destroy_paging_queue(
-    state: &mut State,
-    args: *const D3DDDI_DESTROYPAGINGQUEUE,
-    failure: Option<Failure>,
-) -> Result<(), Status> {
-    let asked = state.read(args)?;
-    let Ok(Object::PagingQueue(queue)) = state.main.get(asked.hPagingQueue) else {
-        return Err(state.bad_handle(asked.hPagingQueue, "paging queue"));
-    };
-    let device = queue.device;
-    let adapter = state.adapter_of_device(device)?;
-    state.altered(asked.hPagingQueue);
-    state.destroy_paging_queue(asked.hPagingQueue);
-    state.require_active(adapter)?;
-    match failure {
-        Some(failure) => Err(failure.or(ntstatus::INVALID_PARAMETER)),
-        None => Ok(()),
-    }
 }

@@ -42,6 +42,11 @@ pub(crate) const fn instance_of(handle: u32) -> u32 {
     handle & 0x3f
 }
 
+/// A handle as it was issued, without the bits that are not compared.
+pub(crate) const fn plain(handle: u32) -> u32 {
+    handle & !0x3f
+}
+
 const fn handle_of(index: u32, unique: u32) -> u32 {
     index << 6 | unique << 30
 }
@@ -189,6 +194,11 @@ impl<T> MainTable<T> {
             self.free.push(index);
         }
         self.entries.remove(&index).ok_or(Miss::Stale)
+    }
+
+    /// Every object, to change it.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.entries.values_mut()
     }
 
     /// Every handle with its object, in the order of issue.

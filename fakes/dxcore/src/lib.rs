@@ -14,34 +14,50 @@
 //! | `ROCDXG_FAKE_REPORT=1` | one line on standard error at exit or unload when something was left or recorded |
 //! | `ROCDXG_FAKE_DELAY_US` | sleep that long inside each call |
 //! | `ROCDXG_FAKE_HANDLES` | `reuse`, `collide` or both, comma-separated: see [`control::Handles`] |
+//! | `ROCDXG_FAKE_PAGING` | `delay=US`, `immediate=N`, `seed=N`, `manual`, comma-separated: see [`control::Paging`] |
+//! | `ROCDXG_FAKE_MEMORY` | `unaligned-bounds`, `whole-ranges`, `fatal-trim`, comma-separated: see [`control::MemoryRules`] |
 //! | `ROCDXG_FAKE_NEED_NODE=1` | fail to start without a device file |
 //! | `ROCDXG_ROOT` | prefix of `/dev/dxg`, which is opened when it exists |
 //!
 //! It must not depend on the `rocdxg` crate, whose C symbols it would export again; the two files that both need
 //! are included by path.
 //!
-//! The map: `exports` (C entry points) -> `adapters`, `query`, `statistics`, `device`, `escape` (one room per kind of
-//! call) -> `process` (what belongs to one process, and fork) -> `handles`, `inject`, `user`, `fence`.
-//! [`control`] is the door for tests, `provider` decodes the private blob for the client.
+//! The map: `exports` (C entry points) -> `adapters`, `query`, `statistics`, `device`, `escape`, `paging`, `allocation`,
+//! `residency`, `addresses`, `lock`, `wait`, `share` (one room per kind of call), `gpu` (the GPU's view of memory) ->
+//! `process` (what belongs to one process, and fork) -> `environment`, `handles`, `ledger`, `inject`, `user`, `fence`, `backing`,
+//! `space`, `record`. [`control`] is the door for tests, `provider` decodes the private blob for the client.
 
 mod adapters;
+mod addresses;
+mod allocation;
+mod backing;
 mod calls;
 pub mod control;
 #[path = "../../../src/platform/dxg/d3dkmt.rs"]
 pub mod d3dkmt;
 mod device;
+mod environment;
 mod escape;
 mod exports;
 mod fence;
+mod gpu;
 mod handles;
 mod inject;
+mod ledger;
+mod lock;
+mod paging;
 mod process;
 mod provider;
 mod query;
+mod record;
+mod residency;
+mod share;
+mod space;
 mod statistics;
 mod user;
 #[path = "../../../src/platform/dxg/kmd/vtable.rs"]
 pub mod vtable;
+mod wait;
 
 pub use exports::lookup;
 

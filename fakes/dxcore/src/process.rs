@@ -6,8 +6,6 @@
 
 use core::ptr;
 use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,12 +14,16 @@ use rocdxg_fake_gpu::{Machine, machine};
 use crate::Status;
 use crate::adapters::AdapterState;
 use crate::calls::{Call, Counts};
-use crate::control::Handles;
+use crate::control::{Handles, Ledger, MemoryRules, Paging};
 use crate::d3dkmt::ntstatus;
 use crate::device::Object;
+use crate::environment::{choose, open_node, variable};
 use crate::fence::Graveyard;
 use crate::handles::{LocalTable, MainTable};
 use crate::inject::{Failure, Plan};
+use crate::paging::Clock;
+use crate::residency::Commits;
+use crate::wait::{EventWait, Ticker, Wait};
 
 /// Forks of forks that are told apart; below that every call is refused.
 const GENERATIONS: usize = 16;
@@ -116,9 +118,9 @@ impl Process {
             }
         });
         if let Some(mut state) = state {
-            let left = [state.live_opens(), state.live_devices(), state.live_paging_queues()];
+            let left = state.ledger();
             state.tear_down();
-            state.report(left);
+            state.report(&left);
             self.close_node();
             self.machine.store(ptr::null_mut(), Ordering::Release);
             let (handles, source, armed) = (state.handles, state.source.take(), state.armed);
@@ -174,8 +176,18 @@ pub(crate) struct State {
     pub(crate) main: MainTable<Object>,
     /// Device errors that the host announced (dxgkrnl.md rule 42).
     pub(crate) errors_announced: u64,
-    /// Fence pages that are gone.
+    /// Mappings that are gone.
     pub(crate) graveyard: Graveyard,
+    /// Memory in use, by identity.
+    pub(crate) commits: Commits,
+    /// When paging operations are done.
+    pub(crate) clock: Clock,
+    /// Waits that raise an event.
+    pub(crate) event_waits: Vec<EventWait>,
+    /// What about memory is not certain, as the test chose it.
+    pub(crate) memory_rules: MemoryRules,
+    /// How often the GPU could not access memory, and the last time in words.
+    pub(crate) faults: (u64, Option<CString>),
     /// Failures on request.
     pub(crate) plan: Plan,
     /// Calls so far.
@@ -203,6 +215,11 @@ impl State {
             main: MainTable::new(0, false, false),
             errors_announced: 0,
             graveyard: Graveyard::new(),
+            commits: Commits::new(),
+            clock: Clock::new(Paging::DEFAULT),
+            event_waits: Vec::new(),
+            memory_rules: MemoryRules::DEFAULT,
+            faults: (0, None),
             plan: Plan::new(),
             counts: Counts::new(),
             violations: 0,
@@ -234,24 +251,13 @@ impl State {
         self.machine.as_ref().is_some_and(|m| m.kernel.older)
     }
 
-    /// Adapter opens that the client can close.
-    pub(crate) fn live_opens(&self) -> u64 {
-        let lost: u64 = self.adapters.iter().map(|a| u64::from(a.lost)).sum();
-        self.opens.live() - lost
-    }
-
-    fn live(&self) -> u64 {
-        self.live_opens() + self.live_devices() + self.live_paging_queues()
-    }
-
-    fn report(&self, left: [u64; 3]) {
-        if !self.report || (left == [0; 3] && self.violations == 0) {
+    fn report(&self, left: &Ledger) {
+        if !self.report || (left.total() == 0 && self.violations == 0) {
             return;
         }
-        let [opens, devices, queues] = left;
         let first = self.violation_texts.first().map(|t| format!(", the first: {}", t.to_string_lossy()));
         complain(&format!(
-            "process {} left {opens} adapter opens, {devices} devices, {queues} paging queues; {} contract violations{}",
+            "process {} left {left}; {} contract violations{}",
             own_pid(),
             self.violations,
             first.unwrap_or_default(),
@@ -263,6 +269,7 @@ impl State {
         for adapter in 0..self.adapters.len() {
             self.destroy_devices_of(adapter);
         }
+        self.event_waits.clear();
         self.opens = LocalTable::new(self.generation);
         self.graveyard.clear();
     }
@@ -275,6 +282,10 @@ impl State {
         self.adapters = self.machine().adapters.iter().map(AdapterState::new).collect();
         self.enumerations = 0;
         self.errors_announced = 0;
+        self.commits = Commits::new();
+        self.clock = Clock::new(self.clock.mode);
+        self.event_waits.clear();
+        self.faults = (0, None);
     }
 
     /// No failures to come, no counts, no violations.
@@ -317,9 +328,9 @@ impl State {
         if let Some(text) = variable("ROCDXG_FAKE_DELAY_US") {
             self.delay_us = text.parse().map_err(|_| format!("ROCDXG_FAKE_DELAY_US={text}: not a number"))?;
         }
-        if let Some(text) = variable("ROCDXG_FAKE_HANDLES") {
-            self.handles = Handles::parse(&text).ok_or(format!("ROCDXG_FAKE_HANDLES={text}: not understood"))?;
-        }
+        choose("ROCDXG_FAKE_HANDLES", Handles::parse, &mut self.handles)?;
+        choose("ROCDXG_FAKE_PAGING", Paging::parse, &mut self.clock.mode)?;
+        choose("ROCDXG_FAKE_MEMORY", MemoryRules::parse, &mut self.memory_rules)?;
         self.load_machine(process, ancestors)?;
         self.fresh_tables();
         if !core::mem::replace(&mut self.armed, true)
@@ -359,46 +370,19 @@ impl State {
     }
 }
 
-/// An environment variable that is set, not empty and text.
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|text| !text.is_empty())
-}
-
-/// Opens `/dev/dxg` below `ROCDXG_ROOT` when it is there: the descriptor, or -1.
-fn open_node() -> Result<i32, String> {
-    let root =
-        std::env::var_os("ROCDXG_ROOT").filter(|r| !r.is_empty()).map_or_else(|| PathBuf::from("/"), PathBuf::from);
-    let path = root.join("dev/dxg");
-    let bytes = CString::new(path.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
-    // SAFETY: a path that ends with a zero byte.
-    let node = unsafe { libc::open(bytes.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
-    if node >= 0 {
-        return Ok(node);
-    }
-    let error = std::io::Error::last_os_error();
-    let absent = matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR));
-    if absent && variable("ROCDXG_FAKE_NEED_NODE").as_deref() != Some("1") {
-        return Ok(-1);
-    }
-    Err(format!("{}: {error}", path.display()))
-}
-
-/// Runs one D3DKMT call: admission, count, injected failure, then the call itself.
+/// Lets one D3DKMT call in: admission, delay, count, and the failure that is meant for it.
 ///
 /// `variant` points to the argument's query type, for counting and choosing by it.
-pub(crate) fn call(
+fn enter(
     call: Call,
     variant: Option<*const u32>,
-    run: impl FnOnce(&mut State, Option<Failure>) -> Result<(), Status>,
-) -> Status {
+) -> Result<(&'static Process, MutexGuard<'static, State>, Option<Failure>), Status> {
     let Some((generation, process)) = Process::current() else {
         complain("too many generations of fork");
-        return ntstatus::UNSUCCESSFUL;
+        return Err(ntstatus::UNSUCCESSFUL);
     };
     let mut state = process.lock();
-    if let Err(status) = state.admit(call, generation, process) {
-        return status;
-    }
+    state.admit(call, generation, process)?;
     if state.delay_us > 0 {
         let delay = state.delay_us;
         drop(state);
@@ -407,13 +391,51 @@ pub(crate) fn call(
         state = process.lock();
         state.call = call.name();
     }
+    state.progress();
     let variant = variant.and_then(crate::user::peek);
     state.counts.add(call, variant);
     let failure = state.plan.next(call, variant);
-    match run(&mut state, failure) {
-        Ok(()) => ntstatus::SUCCESS,
-        Err(status) => status,
-    }
+    Ok((process, state, failure))
+}
+
+/// Runs one D3DKMT call. All that is not SUCCESS comes as an error, PENDING included.
+pub(crate) fn call(
+    call: Call,
+    variant: Option<*const u32>,
+    run: impl FnOnce(&mut State, Option<Failure>) -> Result<(), Status>,
+) -> Status {
+    let done = enter(call, variant).and_then(|(_, mut state, failure)| run(&mut state, failure));
+    done.err().unwrap_or(ntstatus::SUCCESS)
+}
+
+/// Runs one D3DKMT call that may block: without the lock, until the wait is over, a signal ends it or the library goes.
+pub(crate) fn call_that_waits(
+    call: Call,
+    variant: Option<*const u32>,
+    run: impl FnOnce(&mut State, Option<Failure>) -> Result<Option<Wait>, Status>,
+) -> Status {
+    let wait = || -> Result<(), Status> {
+        let (process, mut state, failure) = enter(call, variant)?;
+        let Some(wait) = run(&mut state, failure)? else { return Ok(()) };
+        let mut ticker = None;
+        while !state.satisfied(&wait) {
+            drop(state);
+            if ticker.is_none() {
+                ticker = Some(Ticker::new().ok_or(ntstatus::NO_MEMORY)?);
+            }
+            if !ticker.as_ref().is_some_and(Ticker::sleep) {
+                return Err(ntstatus::UNSUCCESSFUL);
+            }
+            state = process.lock();
+            if state.phase != Phase::Open {
+                return Err(ntstatus::UNSUCCESSFUL);
+            }
+            state.call = call.name();
+            state.progress();
+        }
+        Ok(())
+    };
+    wait().err().unwrap_or(ntstatus::SUCCESS)
 }
 
 /// Looks at or changes the state from outside a call, for [`crate::control`]; `None` below the last generation.
@@ -434,8 +456,9 @@ pub(crate) fn machine_of_process() -> Option<Arc<Machine>> {
 pub(crate) fn restart(machine: Option<&str>) -> Result<(), String> {
     let Some((_, process)) = Process::current() else { return Err("too many generations of fork".into()) };
     let mut state = process.lock();
-    if state.live() > 0 {
-        return Err(format!("{} kernel objects are alive", state.live()));
+    let live = state.ledger().total();
+    if live > 0 {
+        return Err(format!("{live} kernel objects are alive"));
     }
     if let Some(name) = machine {
         let loaded = Machine::load(name).map_err(|e| e.to_string())?;

@@ -2,12 +2,12 @@
 
 use core::mem::offset_of;
 
-use rocdxg_fake_gpu::machine::{Adapter, SegmentKind};
+use rocdxg_fake_gpu::machine::SegmentKind;
 
 use crate::Status;
 use crate::d3dkmt::{
     D3DKMT_QUERYCLOCKCALIBRATION, D3DKMT_QUERYSTATISTICS, D3DKMT_QUERYSTATISTICS_SEGMENT_INFORMATION as Segment,
-    D3DKMT_QUERYVIDEOMEMORYINFO, DXGK_GPUCLOCKDATA, ntstatus, query_statistics,
+    D3DKMT_QUERYVIDEOMEMORYINFO, DXGK_GPUCLOCKDATA, ntstatus, query_statistics, segment_group,
 };
 use crate::inject::Failure;
 use crate::process::State;
@@ -16,6 +16,9 @@ use crate::process::State;
 const HOST_COUNTER_HZ: u64 = 10_000_000;
 /// `SegmentProperties`: made of system memory.
 const SYSTEM_MEMORY: u32 = 1;
+
+/// The driver model that has statistics of segment groups.
+const WDDM_3_1: u32 = 3100;
 
 /// Word of the result at which a field of the segment information starts.
 const fn segment_word(offset: usize) -> usize {
@@ -36,15 +39,21 @@ pub(crate) fn query_statistics(
     if let Some(failure) = failure {
         return Err(failure.or(ntstatus::INVALID_PARAMETER));
     }
-    let result = result_of(&state.machine().adapters[adapter], &asked).ok_or(ntstatus::INVALID_PARAMETER)?;
+    let result = result_of(state, adapter, &asked).ok_or(ntstatus::INVALID_PARAMETER)?;
     asked.QueryResult = result;
     asked.hProcess = 0;
     state.write(args, &asked)
 }
 
 /// What the host answers; `None` for an index or a type that it does not know (rule 29).
-fn result_of(adapter: &Adapter, asked: &D3DKMT_QUERYSTATISTICS) -> Option<[u32; 194]> {
+fn result_of(state: &State, index: usize, asked: &D3DKMT_QUERYSTATISTICS) -> Option<[u32; 194]> {
+    let machine = state.machine();
+    let adapter = machine.adapters.get(index)?;
     let mut words = [0_u32; 194];
+    let mut put = |word: usize, value: u64| {
+        words[word] = value as u32;
+        words[word + 1] = (value >> 32) as u32;
+    };
     match asked.Type {
         query_statistics::ADAPTER => {
             words[query_statistics::NB_SEGMENTS] = adapter.segments.len() as u32;
@@ -52,13 +61,34 @@ fn result_of(adapter: &Adapter, asked: &D3DKMT_QUERYSTATISTICS) -> Option<[u32; 
         }
         query_statistics::SEGMENT => {
             let segment = adapter.segments.get(asked.Index as usize)?;
+            let usage = state.usage(index, asked.Index as usize);
             let system = matches!(segment.kind, SegmentKind::System | SegmentKind::Aperture);
             let (aperture, properties) =
                 (segment.kind == SegmentKind::Aperture, if system { SYSTEM_MEMORY } else { 0 });
-            words[segment_word(offset_of!(Segment, CommitLimit))] = segment.bytes as u32;
-            words[segment_word(offset_of!(Segment, CommitLimit)) + 1] = (segment.bytes >> 32) as u32;
+            put(segment_word(offset_of!(Segment, CommitLimit)), segment.bytes);
+            put(segment_word(offset_of!(Segment, BytesCommitted)), usage.committed);
+            put(segment_word(offset_of!(Segment, BytesResident)), usage.resident);
+            put(segment_word(offset_of!(Segment, TotalBytesEvicted)), usage.evicted);
+            words[segment_word(offset_of!(Segment, AllocsCommitted))] = usage.allocations;
+            words[segment_word(offset_of!(Segment, AllocsResident))] = usage.residents;
             words[segment_word(offset_of!(Segment, Aperture))] = u32::from(aperture);
             words[segment_word(offset_of!(Segment, SegmentProperties))] = properties;
+        }
+        // There is one process, so its part is the whole.
+        query_statistics::PROCESS_SEGMENT => {
+            adapter.segments.get(asked.Index as usize)?;
+            put(query_statistics::PROCESS_BYTES_COMMITTED, state.usage(index, asked.Index as usize).committed);
+        }
+        query_statistics::PROCESS_SEGMENT_GROUP if asked.Index <= segment_group::NON_LOCAL => {
+            put(query_statistics::PROCESS_GROUP_BUDGET, state.budget(index, asked.Index));
+            put(query_statistics::PROCESS_GROUP_USAGE, state.group_usage(index, asked.Index).1);
+        }
+        query_statistics::SEGMENT_GROUP_USAGE if adapter.wddm >= WDDM_3_1 => {
+            let (physical, group) = (asked.Index & 0xffff, asked.Index >> 16);
+            if physical != 0 || group > segment_group::NON_LOCAL {
+                return None;
+            }
+            put(query_statistics::GROUP_ALLOCATED_BYTES, state.group_usage(index, group).1);
         }
         // An idle engine: all counters are zero.
         query_statistics::NODE => {
@@ -85,18 +115,14 @@ pub(crate) fn query_video_memory_info(
     if let Some(status) = failure.and_then(Failure::of_guest) {
         return Err(status);
     }
-    let memory = state.machine().adapters[adapter].memory;
-    let total = match (asked.MemorySegmentGroup, asked.PhysicalAdapterIndex) {
-        _ if failure.is_some() => 0,
-        (0, 0) => memory.dedicated_video,
-        (1, 0) => memory.dedicated_system + memory.shared_system,
-        _ => 0,
-    };
-    // Windows keeps part of the memory for itself and offers half of the rest for reservation (assumed).
-    let budget = total / 16 * 15;
+    let known = failure.is_none() && asked.PhysicalAdapterIndex == 0;
+    let group = asked.MemorySegmentGroup;
+    let (budget, used) =
+        if known { (state.budget(adapter, group), state.group_usage(adapter, group).1) } else { (0, 0) };
+    // Half of the budget is offered for reservation (assumed).
     let outputs = [
         (offset_of!(D3DKMT_QUERYVIDEOMEMORYINFO, Budget), budget),
-        (offset_of!(D3DKMT_QUERYVIDEOMEMORYINFO, CurrentUsage), 0),
+        (offset_of!(D3DKMT_QUERYVIDEOMEMORYINFO, CurrentUsage), used),
         (offset_of!(D3DKMT_QUERYVIDEOMEMORYINFO, CurrentReservation), 0),
         (offset_of!(D3DKMT_QUERYVIDEOMEMORYINFO, AvailableForReservation), budget / 2),
     ];

@@ -47,6 +47,24 @@ impl State {
         Err(self.fault("read", from, len))
     }
 
+    /// Reads an array of the caller's, of as many elements as the caller of this function has looked at.
+    pub(crate) fn read_array<T: Copy>(&mut self, from: *const T, count: usize) -> Result<Vec<T>, Status> {
+        let mut array = Vec::<T>::with_capacity(count);
+        let bytes = count * size_of::<T>();
+        // SAFETY: the vector has room for that; reading the client's array is what the call is for.
+        if unsafe { copy(array.as_mut_ptr().cast(), from.cast(), bytes) } {
+            // SAFETY: every byte was copied, and any bytes make integers and raw pointers.
+            unsafe { array.set_len(count) };
+            return Ok(array);
+        }
+        Err(self.fault("read", from.cast(), bytes))
+    }
+
+    /// Writes one field of a structure of the caller's, at that offset.
+    pub(crate) fn write_field<T, F: Copy>(&mut self, to: *mut T, offset: usize, value: &F) -> Result<(), Status> {
+        self.write(to.cast::<u8>().wrapping_add(offset).cast::<F>(), value)
+    }
+
     /// Writes a slice to the caller.
     pub(crate) fn write_slice<T: Copy>(&mut self, to: *mut c_void, values: &[T]) -> Result<(), Status> {
         // SAFETY: `values` is readable; writing the client's buffer is what the call is for.

@@ -47,7 +47,7 @@ fn program() -> &'static Path {
 fn run(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let mut command = Command::new(program());
     command.arg(library()).arg(scenario);
-    for name in ["MACHINE", "FAIL", "REPORT", "DELAY_US", "HANDLES", "NEED_NODE"] {
+    for name in ["MACHINE", "FAIL", "REPORT", "DELAY_US", "HANDLES", "PAGING", "MEMORY", "NEED_NODE"] {
         command.env_remove(format!("ROCDXG_FAKE_{name}"));
     }
     let Output { status, stdout, stderr } =
@@ -134,6 +134,8 @@ fn nonsense_in_the_environment_refuses_every_call_with_one_line() {
         ("ROCDXG_FAKE_FAIL", "CreateDevice:1:x", "CreateDevice:1:x"),
         ("ROCDXG_FAKE_DELAY_US", "soon", "soon"),
         ("ROCDXG_FAKE_HANDLES", "recycle", "recycle"),
+        ("ROCDXG_FAKE_PAGING", "delay=soon", "delay=soon"),
+        ("ROCDXG_FAKE_MEMORY", "lenient", "lenient"),
     ] {
         let lines = run("refused", &[(name, value), REPORT]);
         assert!(lines.len() == 1 && lines[0].contains(word), "{lines:?}");
@@ -156,7 +158,7 @@ fn it_exports_its_own_calls_and_nothing_else() {
     let text = String::from_utf8(output.stdout).unwrap();
     let exports: Vec<&str> = text.lines().map(|l| l.split_whitespace().next().unwrap()).collect();
     let known = |name: &&&str| dxcore::lookup(name).is_some();
-    assert_eq!(exports.iter().filter(known).count(), 15);
+    assert_eq!(exports.iter().filter(known).count(), 30);
     let header = std::fs::read_to_string(own("include/rocdxg_fake.h")).unwrap();
     for name in exports.iter().filter(|n| dxcore::lookup(n).is_none()) {
         assert!(name.starts_with("rocdxg_fake_"), "{name}");

@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn each_field_of_a_request_is_checked() {
         assert_eq!(entry().check_request(KIND_ENTRY, 2, 3), Ok(()));
-        type Damage = (&'static str, fn(&mut Blob));
-        let all: [Damage; 14] = [
+        type Spoil = fn(&mut Blob);
+        let all: [(&str, Spoil); 14] = [
             ("kind", |b| b.kind = KIND_WHOLE),
             ("domain", |b| b.domain = 4),
             ("memory_flags", |b| b.memory_flags = 8),

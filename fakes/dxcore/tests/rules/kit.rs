@@ -9,7 +9,7 @@ use dxcore::d3dkmt::*;
 pub use dxcore::Status;
 pub use dxcore::d3dkmt::ntstatus::{
     BUFFER_TOO_SMALL as BTS, DEVICE_REMOVED as DR, INVALID_PARAMETER as IP, NO_MEMORY as NM,
-    OBJECT_NAME_INVALID as NAME_INVALID, SUCCESS as OK, TIMEOUT, UNSUCCESSFUL as UNS,
+    OBJECT_NAME_INVALID as NAME_INVALID, PENDING, SUCCESS as OK, TIMEOUT, UNSUCCESSFUL as UNS,
 };
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -37,6 +37,8 @@ pub fn machine_of(text: &str) -> Bench {
 fn start(name: &str) {
     control::unload();
     control::set_delay(0);
+    control::memory::set_paging(control::Paging::DEFAULT);
+    control::memory::set_rules(control::MemoryRules::DEFAULT);
     control::set_handles(control::Handles::default()).unwrap();
     control::set_machine(name).unwrap();
 }
@@ -101,6 +103,19 @@ calls! {
     device_state = D3DKMTGetDeviceState(D3DKMT_GETDEVICESTATE);
     create_queue_args = D3DKMTCreatePagingQueue(D3DKMT_CREATEPAGINGQUEUE);
     destroy_queue_args = D3DKMTDestroyPagingQueue(D3DDDI_DESTROYPAGINGQUEUE);
+    create_args = D3DKMTCreateAllocation2(D3DKMT_CREATEALLOCATION);
+    destroy_args = D3DKMTDestroyAllocation2(D3DKMT_DESTROYALLOCATION2);
+    resident_args = D3DKMTMakeResident(D3DDDI_MAKERESIDENT);
+    evict_args = D3DKMTEvict(D3DKMT_EVICT);
+    reserve_args = D3DKMTReserveGpuVirtualAddress(D3DDDI_RESERVEGPUVIRTUALADDRESS);
+    map_args = D3DKMTMapGpuVirtualAddress(D3DDDI_MAPGPUVIRTUALADDRESS);
+    free_args = D3DKMTFreeGpuVirtualAddress(D3DKMT_FREEGPUVIRTUALADDRESS);
+    lock_args = D3DKMTLock2(D3DKMT_LOCK2);
+    unlock_args = D3DKMTUnlock2(D3DKMT_UNLOCK2);
+    wait_args = D3DKMTWaitForSynchronizationObjectFromCpu(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU);
+    share_args = D3DKMTShareObjects(D3DKMT_SHAREOBJECTS);
+    resource_info_args = D3DKMTQueryResourceInfoFromNtHandle(D3DKMT_QUERYRESOURCEINFOFROMNTHANDLE);
+    open_resource_args = D3DKMTOpenResourceFromNtHandle(D3DKMT_OPENRESOURCEFROMNTHANDLE);
 }
 
 /// Every adapter that EnumAdapters3 lists.
