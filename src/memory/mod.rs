@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::flags::Route;
 use self::fragments::{BLOCK_BYTES, Fragments};
-use self::table::{Allocation, Kind, Table};
+use self::table::{Allocation, Kind, Table, Turn};
 use crate::abi::{
     HSA_LINKPROPERTY, HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_SHARED, HSA_POINTER_REGISTERED_USER,
     HSA_POINTER_RESERVED_ADDR, HSA_POINTER_TYPE, HsaMemFlags,
@@ -313,9 +313,18 @@ impl Memory {
         if turn.has_guests() {
             return Err(Error::HasGuests(address));
         }
-        allocation.buffer().free()?;
+        self.end(&allocation, &turn)
+    }
+
+    /// Frees what `turn` is the right to. Nobody finds it from the first step on: its addresses may be somebody else's as
+    /// soon as they are free.
+    fn end(&self, allocation: &Arc<Allocation>, turn: &Turn<'_>) -> Result<(), Error> {
+        self.table.remove(allocation);
+        if let Err(error) = allocation.buffer().free() {
+            self.table.put_back(allocation);
+            return Err(error.into());
+        }
         turn.gone();
-        self.table.remove(&allocation);
         Ok(())
     }
 
@@ -372,15 +381,8 @@ impl Memory {
         if !matches!(known.kind(), Kind::User | Kind::Shared) {
             return turn.forget_nodes();
         }
-        if turn.deregister() {
-            if let Err(error) = known.buffer().free() {
-                turn.keep();
-                return Err(error.into());
-            }
-            turn.gone();
-            self.table.remove(&known);
-        }
-        Ok(())
+        let ended = if turn.deregister() { self.end(&known, &turn) } else { Ok(()) };
+        ended.inspect_err(|_| turn.keep())
     }
 
     /// Lets GPUs use memory: those at `nodes`, or those that it is registered for, or all that can. The result is
@@ -563,9 +565,7 @@ impl Memory {
         let named = self.named(handle)?;
         if named.own {
             let turn = named.allocation.turn()?;
-            named.allocation.buffer().free()?;
-            turn.gone();
-            self.table.remove(&named.allocation);
+            self.end(&named.allocation, &turn)?;
         }
         // Of two that end it at once, one had no turn, or finds nothing here.
         self.handles().known.remove(&handle).map(|_| ()).ok_or(Error::NoHandle(handle))

@@ -258,13 +258,18 @@ impl Table {
 
     pub(super) fn insert(&self, allocation: Allocation) -> Arc<Allocation> {
         let allocation = Arc::new(allocation);
+        self.put_back(&allocation);
+        allocation
+    }
+
+    /// Enters what was removed.
+    pub(super) fn put_back(&self, allocation: &Arc<Allocation>) {
         let mut entries = self.entries();
         if allocation.kind == Kind::User {
             entries.largest_user = entries.largest_user.max(allocation.bytes);
-            entries.by_user.insert((allocation.user_start(), allocation.bytes), Arc::clone(&allocation));
+            entries.by_user.insert((allocation.user_start(), allocation.bytes), Arc::clone(allocation));
         }
-        entries.by_start.insert(allocation.start(), Arc::clone(&allocation));
-        allocation
+        entries.by_start.insert(allocation.start(), Arc::clone(allocation));
     }
 
     pub(super) fn remove(&self, allocation: &Allocation) {

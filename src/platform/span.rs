@@ -73,7 +73,7 @@ pub struct Region {
 
 impl fmt::Debug for Region {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Region({:#x}, {:#x} bytes)", self.base(), self.bytes())
+        write!(f, "Region({:#x}, {:#x} bytes)", self.base(), self.whole())
     }
 }
 
@@ -101,8 +101,8 @@ impl Region {
         self.place.base
     }
 
-    /// Bytes.
-    pub fn bytes(&self) -> u64 {
+    /// Bytes, whole pages.
+    pub fn whole(&self) -> u64 {
         self.place.whole
     }
 

@@ -60,8 +60,6 @@ struct State {
     /// Chunks that are mapped, from the first on.
     mapped: usize,
     resident: bool,
-    /// Destroying it has failed once: it may be gone all the same (dxgkrnl.md 2.3).
-    doubtful: bool,
 }
 
 impl std::fmt::Debug for DxgDevice {
@@ -207,14 +205,8 @@ impl Physical {
         // The GPU has let go of it before its memory goes.
         self.device.settle()?;
         let created = self.state().created.clone().unwrap_or_default();
-        match dxcore.destroy_allocation(handles.device, &created) {
-            Ok(()) => {}
-            Err(Error::Call(call)) if call.status.0 == ntstatus::INVALID_PARAMETER && self.state().doubtful => {}
-            Err(error) => {
-                self.state().doubtful = true;
-                return Err(self.restored(error));
-            }
-        }
+        // The kernel's objects go whatever it says of the host (dxgkrnl.md 2.3), so the memory is not ours any more.
+        let _ = dxcore.destroy_allocation(handles.device, &created);
         self.state().created = None;
         Ok(())
     }

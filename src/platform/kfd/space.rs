@@ -89,7 +89,7 @@ impl Space {
     /// The part that GPUs treat as coherent: first address and bytes. All of it where addresses do not matter.
     pub fn coherent(&self) -> (u64, u64) {
         match &self.reserved {
-            Some(reserved) => (reserved.coherent.base(), reserved.coherent.bytes()),
+            Some(reserved) => (reserved.coherent.base(), reserved.coherent.whole()),
             None => (*self.range.start(), self.range.end() - self.range.start() + 1),
         }
     }
