@@ -32,6 +32,8 @@ fn program() -> &'static Path {
         let status = Command::new("gcc")
             .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-I"])
             .arg(own("include"))
+            .arg("-I")
+            .arg(own("../../include"))
             .arg("-o")
             .arg(&program)
             .arg(own("tests/smoke.c"))
@@ -65,6 +67,12 @@ fn a_clean_program_is_silent() {
         run("clean", &[REPORT, ("ROCDXG_FAKE_DELAY_US", "100"), ("ROCDXG_FAKE_HANDLES", "reuse,collide")]),
         [""; 0]
     );
+}
+
+#[test]
+fn a_c_program_gets_memory_through_the_provider() {
+    assert_eq!(run("memory", &[REPORT]), [""; 0]);
+    assert_eq!(run("memory", &[REPORT, ("ROCDXG_FAKE_PAGING", "delay=2000,seed=9")]), [""; 0]);
 }
 
 #[test]
