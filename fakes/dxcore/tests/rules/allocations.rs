@@ -410,6 +410,8 @@ fn rule_132_pointers_that_lead_nowhere_are_uns() {
         "D3DKMTLock2",
         "D3DKMTUnlock2",
         "D3DKMTWaitForSynchronizationObjectFromCpu",
+        "D3DKMTCreateSynchronizationObject2",
+        "D3DKMTDestroySynchronizationObject",
         "D3DKMTShareObjects",
         "D3DKMTQueryResourceInfoFromNtHandle",
         "D3DKMTOpenResourceFromNtHandle",
