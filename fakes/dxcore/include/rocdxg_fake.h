@@ -19,8 +19,8 @@ uint64_t rocdxg_fake_live_objects(void);
 
 /* Those of one kind, -1 for a name that is none: "adapter_opens", "devices", "paging_queues", "allocations", "resources",
  * "shared" (resources that were shared or opened), "pins" (allocations that hold pages of the client), "residents" (each
- * allocation as often as it was made resident), "locks", "ranges" (of GPU addresses), "mappings", "waits" (with an event),
- * "lost_opens". */
+ * allocation as often as it was made resident), "locks", "ranges" (of GPU addresses), "mappings", "fences" (monitored ones),
+ * "waits" (with an event), "lost_opens". */
 int64_t rocdxg_fake_live(const char *kind);
 
 /* How often the contract was violated. */
@@ -62,6 +62,9 @@ void rocdxg_fake_set_paging(uint32_t delay_us, uint32_t immediate_every, uint64_
 
 /* Does the operations of a paging queue up to a fence value: how many there were to do, or -1 when the handle is none. */
 int64_t rocdxg_fake_finish_paging(uint32_t queue, uint64_t value);
+
+/* The GPU raises a monitored fence: 0, or -1 when the handle is none that may be signalled. */
+int rocdxg_fake_signal(uint32_t fence, uint64_t value);
 
 /* What may be resident in a segment group (0 local, 1 non-local) of an adapter (its position in the machine file), in
  * bytes; UINT64_MAX for what the host chooses itself. 0, or -1 when there is no such group. */

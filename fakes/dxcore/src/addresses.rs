@@ -53,7 +53,7 @@ pub(crate) fn reserve(
         (min, max) = (min.min(END).next_multiple_of(RESERVE_UNIT), max / RESERVE_UNIT * RESERVE_UNIT);
     }
     let aligned = [base, min, max, size].into_iter().all(|n| n.is_multiple_of(RESERVE_UNIT));
-    if !aligned || size == 0 || size > END || asked.ReservationType > reservation_type::NO_COMMIT {
+    if !aligned || size == 0 || asked.ReservationType > reservation_type::NO_COMMIT {
         state.violate(format!("base {base:#x}, bounds {min:#x} and {max:#x}, {size:#x} bytes"));
         return Err(ntstatus::BUFFER_TOO_SMALL);
     }

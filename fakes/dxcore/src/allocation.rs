@@ -343,12 +343,13 @@ fn hand_out(
         state.write_field(args, offset_of!(D3DKMT_CREATEALLOCATION, hResource), &resource)?;
     }
     let read_only = request.asked.Flags & create::READ_ONLY != 0;
+    let older = state.older_kernel();
     let areas = if request.entries[0].pSystemMem.is_null() { Vec::new() } else { areas() };
     for (i, (handle, blob)) in made.iter().zip(blobs).enumerate() {
         let entry = &request.entries[i];
         let found = state.allocation(*handle)?;
         if let Backing::Pinned { address, .. } = found.backing {
-            found.backing = Backing::pin(&areas, address, found.bytes, read_only).ok_or(ntstatus::NO_MEMORY)?;
+            found.backing = Backing::pin(&areas, address, found.bytes, read_only, older).ok_or(ntstatus::NO_MEMORY)?;
         }
         let answer = Blob { granted: found.bytes, identity: found.identity, ..*blob };
         state.write_slice(entry.pPrivateDriverData, &answer.encode())?;

@@ -131,14 +131,16 @@ pub(crate) enum Backing {
 }
 
 impl Backing {
-    /// Takes the client's pages; `None` when one of them cannot be had (rule 57). `areas` are those of the process.
-    pub(crate) fn pin(areas: &[Area], address: usize, bytes: u64, read_only: bool) -> Option<Self> {
+    /// Takes the client's pages; `None` when one of them cannot be had (rule 57). `areas` are those of the process;
+    /// an `older` kernel takes the pages of files too.
+    pub(crate) fn pin(areas: &[Area], address: usize, bytes: u64, read_only: bool, older: bool) -> Option<Self> {
         let bytes = usize::try_from(bytes).ok()?;
         let end = address.checked_add(bytes)?;
         let (mut at, mut pieces, mut shared) = (address, 0, true);
         let first = areas.partition_point(|area| area.end <= address);
         for area in areas[first..].iter().take_while(|area| area.start < end) {
-            if area.start > at || !area.readable || (!area.writable && !read_only) {
+            if area.start > at || !area.readable || (!area.writable && !read_only) || !area.pinnable(read_only || older)
+            {
                 return None;
             }
             at = area.end;
@@ -193,6 +195,35 @@ pub(crate) struct Area {
     readable: bool,
     writable: bool,
     shared: bool,
+    /// The file behind it, empty for none.
+    path: String,
+}
+
+impl Area {
+    /// No long-term pin is had on devices, nor, unless `files` are fine, on shared pages of a file that must be written
+    /// back (dxgkrnl.md 3.1); those of tmpfs and hugetlbfs need not be.
+    fn pinnable(&self, files: bool) -> bool {
+        let memory = ["/memfd:", "/SYSV", "/dev/zero", "/dev/shm/"].iter().any(|start| self.path.starts_with(start));
+        match self.path.strip_prefix('/') {
+            Some(rest) if self.shared && !memory => {
+                !rest.starts_with("dev/") && (files || self.path.ends_with(" (deleted)") || kept_in_memory(&self.path))
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Whether the file system of a path has no disk to write to.
+fn kept_in_memory(path: &str) -> bool {
+    let Ok(path) = std::ffi::CString::new(path) else { return false };
+    let mut about = core::mem::MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: a path that ends with a zero byte, and room for the answer.
+    if unsafe { libc::statfs(path.as_ptr(), about.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    // SAFETY: the call succeeded and filled it.
+    let kind = unsafe { about.assume_init() }.f_type;
+    kind == libc::TMPFS_MAGIC || kind == libc::HUGETLBFS_MAGIC
 }
 
 /// All areas, in order; none when the kernel does not tell.
@@ -208,6 +239,7 @@ pub(crate) fn areas() -> Vec<Area> {
             readable: bits.first() == Some(&b'r'),
             writable: bits.get(1) == Some(&b'w'),
             shared: bits.get(3) == Some(&b's'),
+            path: line.find('/').map_or_else(String::new, |at| line[at..].to_owned()),
         })
     };
     text.lines().filter_map(parse).collect()

@@ -45,6 +45,8 @@ calls!(
     FreeGpuVirtualAddress,
     Lock2,
     Unlock2,
+    CreateSynchronizationObject2,
+    DestroySynchronizationObject,
     WaitForSynchronizationObjectFromCpu,
     ShareObjects,
     QueryResourceInfoFromNtHandle,

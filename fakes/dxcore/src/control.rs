@@ -96,8 +96,9 @@ pub fn set_active(adapter: usize, active: bool) -> bool {
     control(|state| state.adapters.get_mut(adapter).map(|a| a.active = active).is_some()).unwrap_or(false)
 }
 
-/// Puts a device into an execution state on the host, which ends all waits for it unless it is ACTIVE, and, when `announce` is set, lets the guest know that some
-/// device has an error (dxgkrnl.md rule 42). `false` when the handle is no device's.
+/// Puts a device into an execution state on the host, which ends all waits for it unless that is ACTIVE. When
+/// `announce` is set, the guest gets to know that some device has an error (dxgkrnl.md rules 42 and 115). `false` when
+/// the handle is no device's.
 pub fn set_device_state(device: u32, execution: u32, announce: bool) -> bool {
     control(|state| {
         let known = state.is_device(device);

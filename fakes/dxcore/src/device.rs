@@ -9,6 +9,7 @@ use crate::d3dkmt::{
 };
 use crate::handles::{instance_of, plain};
 use crate::inject::Failure;
+use crate::monitored::MonitoredFence;
 use crate::paging::PagingQueue;
 use crate::process::State;
 
@@ -24,6 +25,8 @@ pub(crate) enum Object {
     PagingQueue(PagingQueue),
     /// The fence of the paging queue of that handle: a handle without an object (rule 14).
     PagingFence(u32),
+    /// A monitored fence.
+    MonitoredFence(MonitoredFence),
     /// An allocation.
     Allocation(Allocation),
     /// A resource: allocations that go together.
@@ -36,6 +39,7 @@ impl Object {
             Self::Device(_) => "a device",
             Self::PagingQueue(_) => "a paging queue",
             Self::PagingFence(_) => "a paging fence",
+            Self::MonitoredFence(_) => "a monitored fence",
             Self::Allocation(_) => "an allocation",
             Self::Resource(_) => "a resource",
         }
@@ -106,19 +110,21 @@ impl State {
         // The caller found the handle.
         let _ = self.main.remove(device);
         let device = plain(device);
-        let (mut alone, mut resources, mut queues) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut fences, mut alone, mut resources, mut queues) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (handle, object) in self.main.iter() {
             match object {
+                Object::MonitoredFence(f) if f.device == device => fences.push(handle),
                 Object::Allocation(a) if a.device == device && a.resource == 0 => alone.push(handle),
                 Object::Resource(r) if r.device == device => resources.push(handle),
                 Object::PagingQueue(q) if q.device == device => queues.push(handle),
                 _ => {}
             }
         }
+        fences.iter().for_each(|handle| self.remove_fence(*handle));
         alone.iter().for_each(|handle| self.remove_allocation(*handle));
         resources.iter().for_each(|handle| self.remove_resource(*handle));
         queues.iter().for_each(|handle| self.remove_paging_queue(*handle));
-        let kinds = [(alone, "allocations"), (resources, "resources"), (queues, "paging queues")];
+        let kinds = [(fences, "fences"), (alone, "allocations"), (resources, "resources"), (queues, "paging queues")];
         kinds.into_iter().filter(|(h, _)| !h.is_empty()).map(|(h, name)| format!("{} {name}", h.len())).collect()
     }
 }

@@ -9,8 +9,8 @@ use crate::d3dkmt::*;
 use crate::process::{State, call, call_that_waits};
 use crate::provider::rocdxg_kmd_get_provider;
 use crate::{
-    Status, adapters, addresses, allocation, device, escape, inject::Failure, lock, paging, query, residency, share,
-    statistics, wait,
+    Status, adapters, addresses, allocation, device, escape, inject::Failure, lock, monitored, paging, query,
+    residency, share, statistics, wait,
 };
 
 /// Numbers that libdxcore has for global handles, which WSL's kernel does not (rule 6).
@@ -85,6 +85,8 @@ entry_points! {
     D3DKMTFreeGpuVirtualAddress, FreeGpuVirtualAddress, D3DKMT_FREEGPUVIRTUALADDRESS, addresses::free;
     D3DKMTLock2, Lock2, D3DKMT_LOCK2, lock::lock2;
     D3DKMTUnlock2, Unlock2, D3DKMT_UNLOCK2, lock::unlock2;
+    D3DKMTCreateSynchronizationObject2, CreateSynchronizationObject2, D3DKMT_CREATESYNCHRONIZATIONOBJECT2, monitored::create;
+    D3DKMTDestroySynchronizationObject, DestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, monitored::destroy;
     D3DKMTWaitForSynchronizationObjectFromCpu, WaitForSynchronizationObjectFromCpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, wait::wait_from_cpu, call_that_waits;
     D3DKMTShareObjects, ShareObjects, D3DKMT_SHAREOBJECTS, share::share_objects;
     D3DKMTQueryResourceInfoFromNtHandle, QueryResourceInfoFromNtHandle, D3DKMT_QUERYRESOURCEINFOFROMNTHANDLE, share::query_resource_info;

@@ -45,7 +45,12 @@ impl FencePage {
 
     /// The host raises the value; it never falls.
     pub(crate) fn advance(&mut self, value: u64) {
-        if value > self.value {
+        self.set(value.max(self.value));
+    }
+
+    /// The host sets the value.
+    pub(crate) fn set(&mut self, value: u64) {
+        if value != self.value {
             // SAFETY: the page is mapped writable as long as `self` exists; clients read the word as a whole.
             let word = unsafe { AtomicU64::from_ptr(self.address as *mut u64) };
             // What a client wrote there stays, for `intact` to find.

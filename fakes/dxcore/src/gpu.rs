@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use crate::backing::Backing;
 use crate::device::Object;
 use crate::process::State;
 use crate::space::Target;
@@ -34,10 +33,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A part of an access that lies in one allocation.
+/// A part of an access that lies in one allocation, or in the page of a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Handle of the allocation, 0 for the zeros of an address that reads as zero.
+    /// Handle of the allocation or fence, 0 for the zeros of an address that reads as zero.
     pub allocation: u32,
     /// Identity of its memory.
     pub identity: u64,
@@ -58,13 +57,13 @@ impl State {
                 return Err(Fault::Unmapped);
             }
             let length = stop.min(end) - at;
-            let due = match target {
-                Target::Allocation { due, .. } | Target::Zero { due } => due,
-            };
-            if !self.done(due) {
+            if let Target::Allocation { due, .. } | Target::Zero { due } = target
+                && !self.done(due)
+            {
                 return Err(Fault::Pending);
             }
             let extent = match target {
+                Target::Fence(handle) => Extent { allocation: handle, identity: 0, offset: at - start, bytes: length },
                 Target::Zero { .. } => Extent { allocation: 0, identity: 0, offset: 0, bytes: length },
                 Target::Allocation { write: false, .. } if write => return Err(Fault::ReadOnly),
                 Target::Allocation { handle, bias, .. } => {
@@ -85,10 +84,15 @@ impl State {
         if at == end { Ok(extents) } else { Err(Fault::Unmapped) }
     }
 
-    fn backing(&self, extent: &Extent) -> Option<&Backing> {
-        match self.main.get(extent.allocation) {
-            Ok(Object::Allocation(found)) => Some(&found.backing),
-            _ => None,
+    /// The GPU writes a fence's value, all of it and nothing else.
+    fn write_fence(&mut self, extent: &Extent, value: &[u8]) {
+        match <[u8; 8]>::try_from(value) {
+            Ok(value) if extent.offset == 0 => {
+                if !self.signal(extent.allocation, u64::from_le_bytes(value)) {
+                    self.violate(format!("fence {:#x} may not be signalled", extent.allocation));
+                }
+            }
+            _ => self.violate(format!("{} bytes written to the page of fence {:#x}", value.len(), extent.allocation)),
         }
     }
 
@@ -99,10 +103,15 @@ impl State {
             let mut rest = to;
             for extent in &extents {
                 let (part, left) = rest.split_at_mut(extent.bytes as usize);
-                match self.backing(extent) {
-                    Some(backing) if !backing.read(extent.offset, part) => return Err(Fault::Gone),
-                    Some(_) => {}
-                    None => part.fill(0),
+                part.fill(0);
+                match self.main.get(extent.allocation) {
+                    Ok(Object::Allocation(a)) if !a.backing.read(extent.offset, part) => return Err(Fault::Gone),
+                    Ok(Object::MonitoredFence(fence)) => {
+                        let value = fence.page.value().to_le_bytes();
+                        let seen = value.iter().skip(extent.offset as usize);
+                        part.iter_mut().zip(seen).for_each(|(to, from)| *to = *from);
+                    }
+                    _ => {}
                 }
                 rest = left;
             }
@@ -118,8 +127,10 @@ impl State {
             let mut rest = from;
             for extent in &extents {
                 let (part, left) = rest.split_at(extent.bytes as usize);
-                if self.backing(extent).is_some_and(|backing| !backing.write(extent.offset, part)) {
-                    return Err(Fault::Gone);
+                match self.main.get(extent.allocation) {
+                    Ok(Object::Allocation(a)) if !a.backing.write(extent.offset, part) => return Err(Fault::Gone),
+                    Ok(Object::MonitoredFence(_)) => self.write_fence(extent, part),
+                    _ => {}
                 }
                 rest = left;
             }

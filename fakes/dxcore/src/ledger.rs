@@ -62,6 +62,8 @@ kinds! {
     ranges: "GPU ranges";
     /// Mappings of memory into them.
     mappings: "GPU mappings";
+    /// Monitored fences.
+    fences: "fences";
     /// Waits whose event was not raised yet.
     waits: "waits";
 }
@@ -93,6 +95,7 @@ impl State {
         for (_, object) in self.main.iter() {
             match object {
                 Object::Resource(_) => ledger.resources += 1,
+                Object::MonitoredFence(_) => ledger.fences += 1,
                 Object::Allocation(a) => {
                     ledger.allocations += 1;
                     ledger.pins += u64::from(matches!(a.backing, Backing::Pinned { .. }));

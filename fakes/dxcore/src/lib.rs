@@ -23,7 +23,7 @@
 //! are included by path.
 //!
 //! The map: `exports` (C entry points) -> `adapters`, `query`, `statistics`, `device`, `escape`, `paging`, `allocation`,
-//! `residency`, `addresses`, `lock`, `wait`, `share` (one room per kind of call), `gpu` (the GPU's view of memory) ->
+//! `residency`, `addresses`, `lock`, `monitored`, `wait`, `share` (one room per kind of call), `gpu` (the GPU's view of memory) ->
 //! `process` (what belongs to one process, and fork) -> `environment`, `handles`, `ledger`, `inject`, `user`, `fence`, `backing`,
 //! `space`, `record`. [`control`] is the door for tests, `provider` decodes the private blob for the client.
 
@@ -45,6 +45,7 @@ mod handles;
 mod inject;
 mod ledger;
 mod lock;
+mod monitored;
 mod paging;
 mod process;
 mod provider;

@@ -145,7 +145,7 @@ impl State {
         Some(done)
     }
 
-    /// On device loss every fence of the device becomes all-ones, so that waits end (rule 115).
+    /// On device loss the fences of the device become all-ones, so that waits end (rules 115 and 116).
     pub(crate) fn lose_device(&mut self, device: u32, execution: u32) {
         let device = plain(device);
         if let Ok(Object::Device(found)) = self.main.get_mut(device) {
@@ -153,11 +153,13 @@ impl State {
         }
         if execution != execution_state::ACTIVE {
             for object in self.main.values_mut() {
-                if let Object::PagingQueue(queue) = object
-                    && queue.device == device
-                {
-                    queue.pending.clear();
-                    queue.page.advance(u64::MAX);
+                match object {
+                    Object::PagingQueue(queue) if queue.device == device => {
+                        queue.pending.clear();
+                        queue.page.advance(u64::MAX);
+                    }
+                    Object::MonitoredFence(fence) if fence.device == device => fence.lose(),
+                    _ => {}
                 }
             }
         }

@@ -11,6 +11,11 @@ pub(crate) const RESERVE_UNIT: u64 = 64 << 10;
 /// Where GPU addresses end (assumed: 48 bits).
 pub(crate) const END: u64 = 1 << 48;
 
+/// Owner of what the kernel maps for itself.
+const KERNEL: u64 = 0;
+/// Where it looks for room, away from where clients begin.
+const KERNEL_START: u64 = END - (1 << 40);
+
 /// Disjoint ranges with a value each.
 #[derive(Debug)]
 pub(crate) struct Ranges<T> {
@@ -86,7 +91,7 @@ impl<T: Copy> Ranges<T> {
 /// How a range came into the process's possession.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner {
-    /// One number per call that took addresses.
+    /// One number per call that took addresses; 0 is the kernel itself.
     id: u64,
     /// By `ReserveGpuVirtualAddress`, as opposed to `MapGpuVirtualAddress`.
     reserved: bool,
@@ -115,6 +120,8 @@ pub(crate) enum Target {
         /// When the mapping holds.
         due: Due,
     },
+    /// The page of the monitored fence of that handle.
+    Fence(u32),
     /// Zeros; writes are dropped.
     Zero {
         /// When the mapping holds.
@@ -189,6 +196,9 @@ impl Space {
             let start = self.owned.gap(bounds.0.max(RESERVE_UNIT), max, size, PAGE).ok_or(Refusal::Taken)?;
             return Ok((start, true));
         }
+        if self.owned.over(base, end).any(|(_, _, owner)| owner.id == KERNEL) {
+            return Err(Refusal::Wrong("is the kernel's"));
+        }
         match (self.owned.free(base, end), self.owned.full(base, end)) {
             (true, _) => Ok((base, true)),
             (_, true) => Ok((base, false)),
@@ -216,6 +226,9 @@ impl Space {
             return Err(Refusal::Wrong("is not owned"));
         }
         let ids: BTreeSet<u64> = self.owned.over(base, end).map(|(_, _, owner)| owner.id).collect();
+        if ids.contains(&KERNEL) {
+            return Err(Refusal::Wrong("is the kernel's"));
+        }
         if ids.len() > 1 {
             return Err(Refusal::Wrong("belongs to more than one call"));
         }
@@ -244,6 +257,23 @@ impl Space {
         }
     }
 
+    /// The kernel maps a fence where it likes.
+    pub(crate) fn install(&mut self, fence: u32, size: u64) -> Option<u64> {
+        let start = self.owned.gap(KERNEL_START, END, size, PAGE)?;
+        self.owned.put(start, start + size, Owner { id: KERNEL, reserved: false });
+        self.mapped.put(start, start + size, Target::Fence(fence));
+        Some(start)
+    }
+
+    /// The kernel takes a mapping of its own back; 0 is none.
+    pub(crate) fn withdraw(&mut self, start: u64) {
+        let end = self.owned.over(start, start + 1).find(|(_, _, owner)| owner.id == KERNEL).map(|(_, end, _)| end);
+        if let Some(end) = end {
+            self.owned.cut(start, end);
+            self.mapped.cut(start, end);
+        }
+    }
+
     /// What is mapped in `start..end`.
     pub(crate) fn targets(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64, Target)> {
         self.mapped.over(start, end)
@@ -251,7 +281,8 @@ impl Space {
 
     /// Ranges that are owned, counted by the calls that took them.
     pub(crate) fn live_ranges(&self) -> u64 {
-        self.owned.all().map(|(_, _, owner)| owner.id).collect::<BTreeSet<_>>().len() as u64
+        let ids = self.owned.all().map(|(_, _, owner)| owner.id).filter(|id| *id != KERNEL);
+        ids.collect::<BTreeSet<_>>().len() as u64
     }
 
     /// Mappings of memory.

@@ -1,4 +1,4 @@
-//! CPU waits for fences (dxgkrnl.md 2.4, 4.3, rules 111 to 115).
+//! CPU waits for fences (dxgkrnl.md 2.4, 4.3, rules 109 and 111 to 116).
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -36,6 +36,7 @@ impl State {
             Ok(Object::PagingFence(queue)) => {
                 !matches!(self.main.get(*queue), Ok(Object::PagingQueue(queue)) if queue.reached() < *value)
             }
+            Ok(Object::MonitoredFence(fence)) => fence.page.value() >= *value,
             _ => true,
         };
         if wait.any { wait.objects.iter().any(reached) } else { wait.objects.iter().all(reached) }
@@ -108,15 +109,20 @@ pub(crate) fn wait_from_cpu(
     }
     let mut wait = Wait { objects: Vec::new(), any: asked.Flags & wait_from_cpu_flags::WAIT_ANY != 0 };
     for (handle, value) in objects.into_iter().zip(values) {
-        let Ok(Object::PagingFence(queue)) = state.main.get(handle) else {
-            return Err(state.bad_handle(handle, "fence"));
+        let (device, queue) = match state.main.get(handle) {
+            Ok(Object::MonitoredFence(fence)) if fence.no_wait() => return Err(ntstatus::ACCESS_DENIED),
+            Ok(Object::MonitoredFence(fence)) => (fence.device, None),
+            Ok(Object::PagingFence(queue)) => {
+                let queue = *queue;
+                (state.device_of_queue(queue)?, Some(queue))
+            }
+            _ => return Err(state.bad_handle(handle, "fence")),
         };
-        let queue = *queue;
-        if state.altered(handle) || state.device_of_queue(queue)? != plain(asked.hDevice) {
+        if state.altered(handle) || device != plain(asked.hDevice) {
             state.violate(format!("fence {handle:#x} is of another device"));
             return Err(ntstatus::INVALID_PARAMETER);
         }
-        if event.is_some() && !state.clock.mode.manual {
+        if let (Some(queue), Some(_), false) = (queue, &event, state.clock.mode.manual) {
             // No call of the process may follow that would notice: time passes here.
             state.finish(queue, value);
         }

@@ -17,6 +17,8 @@ const DEPARTURES: &[(&str, &str, Option<&str>)] = &[
     ("D3DKMT_QUERYSTATISTICS", "Index", Some("QuerySegment")),
     // The rest of the union of answers, behind its first word.
     ("D3DKMT_GETDEVICESTATE", "Rest", None),
+    // The rest of the union of kinds, behind the monitored fence.
+    ("D3DDDI_SYNCHRONIZATIONOBJECTINFO2", "Rest", None),
 ];
 /// Fields that are narrower or wider than the member of that name.
 const OTHER_SIZE: &[(&str, &str)] = &[
@@ -103,6 +105,9 @@ structs! {
     D3DKMT_FREEGPUVIRTUALADDRESS { hAdapter, BaseAddress, Size }
     D3DKMT_LOCK2 { hDevice, hAllocation, Flags, pData }
     D3DKMT_UNLOCK2 { hDevice, hAllocation }
+    D3DDDI_SYNCHRONIZATIONOBJECTINFO2 { Type, Flags, InitialFenceValue, FenceValueCPUVirtualAddress, FenceValueGPUVirtualAddress, EngineAffinity, Padding, Rest, SharedHandle }
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 { hDevice, Info, hSyncObject }
+    D3DKMT_DESTROYSYNCHRONIZATIONOBJECT { hSyncObject }
     D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU { hDevice, ObjectCount, ObjectHandleArray, FenceValueArray, hAsyncEvent, Flags }
     D3DKMT_SHAREOBJECTS { ObjectCount, ObjectHandleArray, pObjectAttributes, DesiredAccess, pSharedNtHandle }
     D3DKMT_QUERYRESOURCEINFOFROMNTHANDLE { hDevice, hNtHandle, pPrivateRuntimeData, PrivateRuntimeDataSize, TotalPrivateDriverDataSize, ResourcePrivateDriverDataSize, NumAllocations }
@@ -273,6 +278,7 @@ fn every_status_and_query_type_has_the_published_number() {
         ("execution_state", "D3DKMT_DEVICEEXECUTION_STATE", "D3DKMT_DEVICEEXECUTION_"),
         ("reservation_type", "D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE", "D3DDDIGPUVIRTUALADDRESS_RESERVE_"),
         ("segment_group", "D3DKMT_MEMORY_SEGMENT_GROUP", "D3DKMT_MEMORY_SEGMENT_GROUP_"),
+        ("sync_object_type", "D3DDDI_SYNCHRONIZATIONOBJECT_TYPE", "D3DDDI_"),
     ];
     for (module, name, prefix) in enums {
         let constants = constants(module);
@@ -328,6 +334,7 @@ fn every_flag_of_memory_is_the_measured_bit() {
         ("make_resident_flags", "D3DDDI_MAKERESIDENT", "Flags"),
         ("evict_flags", "D3DKMT_EVICT", "Flags"),
         ("protection", "D3DDDI_MAPGPUVIRTUALADDRESS", "Protection"),
+        ("sync_object_flags", "D3DDDI_SYNCHRONIZATIONOBJECTINFO2", "Flags"),
         ("wait_from_cpu_flags", "D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU", "Flags"),
     ] {
         let measured = &json()["structs"][structure]["fields"];

@@ -32,6 +32,8 @@ fn program() -> &'static Path {
         let status = Command::new("gcc")
             .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-I"])
             .arg(own("include"))
+            .arg("-I")
+            .arg(own("../../include"))
             .arg("-o")
             .arg(&program)
             .arg(own("tests/smoke.c"))
@@ -65,6 +67,12 @@ fn a_clean_program_is_silent() {
         run("clean", &[REPORT, ("ROCDXG_FAKE_DELAY_US", "100"), ("ROCDXG_FAKE_HANDLES", "reuse,collide")]),
         [""; 0]
     );
+}
+
+#[test]
+fn a_c_program_gets_memory_through_the_provider() {
+    assert_eq!(run("memory", &[REPORT]), [""; 0]);
+    assert_eq!(run("memory", &[REPORT, ("ROCDXG_FAKE_PAGING", "delay=2000,seed=9")]), [""; 0]);
 }
 
 #[test]
@@ -158,7 +166,7 @@ fn it_exports_its_own_calls_and_nothing_else() {
     let text = String::from_utf8(output.stdout).unwrap();
     let exports: Vec<&str> = text.lines().map(|l| l.split_whitespace().next().unwrap()).collect();
     let known = |name: &&&str| dxcore::lookup(name).is_some();
-    assert_eq!(exports.iter().filter(known).count(), 30);
+    assert_eq!(exports.iter().filter(known).count(), 32);
     let header = std::fs::read_to_string(own("include/rocdxg_fake.h")).unwrap();
     for name in exports.iter().filter(|n| dxcore::lookup(n).is_none()) {
         assert!(name.starts_with("rocdxg_fake_"), "{name}");

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "rocdxg/kmd_provider.h"
 #include "rocdxg_fake.h"
 
 struct adapter_info {
@@ -116,11 +117,146 @@ static int nodes(void) {
     return found;
 }
 
+struct allocation_info {
+    uint32_t allocation;
+    void *system_memory, *blob;
+    uint32_t blob_bytes, source, flags;
+    uint64_t address, priority, reserved[5];
+};
+
+struct create_allocation {
+    uint32_t device, resource, global_share;
+    const void *runtime;
+    uint32_t runtime_bytes;
+    const void *driver;
+    uint32_t driver_bytes, count;
+    struct allocation_info *entries;
+    uint32_t flags;
+    void *runtime_handle;
+};
+
+struct make_resident {
+    uint32_t queue, count;
+    const uint32_t *list, *priorities;
+    uint32_t flags;
+    uint64_t fence, trim;
+};
+
+struct map_address {
+    uint32_t queue;
+    uint64_t base, minimum, maximum;
+    uint32_t allocation;
+    uint64_t offset, pages, protection, driver_protection;
+    uint32_t reserved0;
+    uint64_t reserved1, address, fence;
+};
+
+struct wait_from_cpu {
+    uint32_t device, count;
+    const uint32_t *objects;
+    const uint64_t *values;
+    uint64_t event;
+    uint32_t flags;
+};
+
+struct destroy_allocation {
+    uint32_t device, resource;
+    const uint32_t *list;
+    uint32_t count, flags;
+};
+
+/* Memory as a thunk gets it: the provider's private data, creation, mapping, residency, a wait, and the GPU's view. */
+static void memory(void) {
+    enum { BYTES = 65536, PENDING = 0x103 };
+    const rocdxg_kmd_provider *(*provider_of)(uint32_t);
+    const rocdxg_kmd_provider *provider;
+    int (*gpu_write)(uint32_t, uint64_t, const void *, uint64_t);
+    int (*gpu_read)(uint32_t, uint64_t, void *, uint64_t);
+    int64_t (*live)(const char *);
+    uint64_t (*identity)(uint32_t);
+    uint32_t a = adapter(), d = device(a);
+    rocdxg_kmd_adapter door = {sizeof door, a, 0, 0, NULL};
+    rocdxg_kmd_allocation asked = {sizeof asked, ROCDXG_KMD_DOMAIN_LOCAL, 0, 0, BYTES, 0, 1, 0};
+    rocdxg_kmd_allocation_sizes sizes = {sizeof sizes, 0, 0, 0};
+    unsigned char driver[512], entry[512], seen[16] = {0};
+    struct create_queue queue;
+    struct allocation_info info;
+    struct create_allocation create;
+    struct map_address map;
+    struct make_resident resident;
+    struct wait_from_cpu wait;
+    struct destroy_allocation destroy;
+
+    *(void **)&provider_of = dlsym(library, "rocdxg_kmd_get_provider");
+    *(void **)&gpu_write = dlsym(library, "rocdxg_fake_gpu_write");
+    *(void **)&gpu_read = dlsym(library, "rocdxg_fake_gpu_read");
+    *(void **)&live = dlsym(library, "rocdxg_fake_live");
+    *(void **)&identity = dlsym(library, "rocdxg_fake_identity");
+    provider = provider_of(ROCDXG_KMD_VERSION);
+    CHECK(provider != NULL && provider->struct_size >= sizeof *provider);
+    CHECK(provider->get_allocation_sizes(&door, &asked, &sizes) == 0);
+    CHECK(sizes.driver_bytes <= sizeof driver && sizes.entry_bytes <= sizeof entry);
+    CHECK(provider->fill_allocation(&door, &asked, 0, 0, BYTES, driver, entry) == 0);
+
+    memset(&queue, 0, sizeof queue);
+    queue.device = d;
+    CHECK(call("D3DKMTCreatePagingQueue", &queue) == 0);
+    memset(&info, 0, sizeof info);
+    info.blob = entry;
+    info.blob_bytes = sizes.entry_bytes;
+    memset(&create, 0, sizeof create);
+    create.device = d;
+    create.driver = driver;
+    create.driver_bytes = sizes.driver_bytes;
+    create.count = 1;
+    create.entries = &info;
+    CHECK(call("D3DKMTCreateAllocation2", &create) == 0);
+    CHECK(live("allocations") == 1 && live("mappings") == 0 && live("no such kind") == -1);
+    CHECK(identity(info.allocation) != 0 && identity(d) == 0);
+
+    memset(&map, 0, sizeof map);
+    map.queue = queue.queue;
+    map.allocation = info.allocation;
+    map.pages = BYTES / 4096;
+    map.protection = 1;
+    CHECK(call("D3DKMTMapGpuVirtualAddress", &map) == PENDING);
+    CHECK(gpu_write(0, map.address, "x", 1) == -1);
+    CHECK(ask("rocdxg_fake_gpu_faults") == 1);
+    memset(&resident, 0, sizeof resident);
+    resident.queue = queue.queue;
+    resident.count = 1;
+    resident.list = &info.allocation;
+    CHECK(call("D3DKMTMakeResident", &resident) == PENDING);
+    memset(&wait, 0, sizeof wait);
+    wait.device = d;
+    wait.count = 1;
+    wait.objects = &queue.fence;
+    wait.values = &resident.fence;
+    CHECK(call("D3DKMTWaitForSynchronizationObjectFromCpu", &wait) == 0);
+    CHECK(*queue.value == resident.fence);
+    CHECK(gpu_write(0, map.address + BYTES - 5, "hello", 5) == 0);
+    CHECK(gpu_read(0, map.address + BYTES - 5, seen, 5) == 0 && memcmp(seen, "hello", 5) == 0);
+    CHECK(gpu_read(0, map.address + BYTES - 4, seen, 5) == -1);
+    CHECK(ask("rocdxg_fake_gpu_faults") == 2);
+
+    memset(&destroy, 0, sizeof destroy);
+    destroy.device = d;
+    destroy.list = &info.allocation;
+    destroy.count = 1;
+    CHECK(call("D3DKMTDestroyAllocation2", &destroy) == 0);
+    CHECK(call("D3DKMTDestroyPagingQueue", &queue.queue) == 0);
+    CHECK(call("D3DKMTDestroyDevice", &d) == 0);
+    CHECK(call("D3DKMTCloseAdapter", &a) == 0);
+    CHECK(ask("rocdxg_fake_live_objects") == 0 && ask("rocdxg_fake_violations") == 0);
+}
+
 int main(int argc, char **argv) {
     const char *scenario = argc > 2 ? argv[2] : "";
     load(argv[1]);
     if (!strcmp(scenario, "clean")) {
         round_trip();
+    } else if (!strcmp(scenario, "memory")) {
+        memory();
     } else if (!strcmp(scenario, "leak")) {
         CHECK(device(adapter()) != 0);
     } else if (!strcmp(scenario, "unload")) {

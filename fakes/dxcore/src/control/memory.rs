@@ -91,6 +91,11 @@ pub fn finish(queue: u32, value: u64) -> Option<usize> {
     control(|state| state.finish(queue, value)).flatten()
 }
 
+/// The GPU raises a monitored fence; `false` when the handle is none that may be signalled.
+pub fn signal(fence: u32, value: u64) -> bool {
+    control(|state| state.signal(fence, value)).unwrap_or(false)
+}
+
 /// What may be resident in a segment group (0 local, 1 non-local) of an adapter; `None` is the host's own choice.
 /// `false` when there is no such group.
 pub fn set_budget(adapter: usize, group: u32, bytes: Option<u64>) -> bool {
@@ -150,6 +155,12 @@ pub extern "C" fn rocdxg_fake_set_paging(delay_us: u32, immediate_every: u32, se
 #[unsafe(no_mangle)]
 pub extern "C" fn rocdxg_fake_finish_paging(queue: u32, value: u64) -> i64 {
     finish(queue, value).map_or(-1, |done| done as i64)
+}
+
+/// [`signal`]: 0, or -1 when the handle is no fence that may be signalled.
+#[unsafe(no_mangle)]
+pub extern "C" fn rocdxg_fake_signal(fence: u32, value: u64) -> c_int {
+    if signal(fence, value) { 0 } else { -1 }
 }
 
 /// [`set_budget`]; `UINT64_MAX` is the host's own choice. 0, or -1 when there is no such group.

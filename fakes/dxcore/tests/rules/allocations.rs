@@ -230,6 +230,45 @@ fn rule_57_system_memory_that_cannot_be_pinned_is_nm_and_nothing_stays_pinned() 
 }
 
 #[test]
+fn rule_57_shared_pages_of_a_file_on_a_disk_are_not_pinned_for_writing() {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt;
+    let _bench = machine("gfx1100");
+    let rig = Rig::new();
+    let attempt = |file: &std::fs::File, private: bool, read_only: bool| {
+        file.set_len(PAGE).unwrap();
+        let pages = Pages::of_file(file.as_raw_fd(), PAGE, private);
+        let mut creation = system(rig.device, &pages, &[PAGE]);
+        creation.args.Flags = if read_only { create_allocation_flags::READ_ONLY } else { 0 };
+        let status = creation.send();
+        if status == OK {
+            assert_eq!(destroy(rig.device, &creation.handles()), OK);
+        }
+        status
+    };
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages of a file");
+    let disk = std::fs::File::options().create(true).truncate(true).read(true).write(true).open(&path).unwrap();
+    let in_memory = disk.metadata().unwrap().dev() == std::fs::metadata("/dev/shm").unwrap().dev();
+    assert!(!in_memory, "the build folder must be on a disk for this test");
+    assert_eq!(attempt(&disk, false, false), NM);
+    assert_eq!(attempt(&disk, false, true), OK, "nothing is to be written back");
+    assert_eq!(attempt(&disk, true, false), OK, "private pages are no file's");
+    let path = std::path::Path::new("/dev/shm").join(format!("rocdxg-fake-{}", std::process::id()));
+    let file = std::fs::File::options().create(true).truncate(true).read(true).write(true).open(&path).unwrap();
+    assert_eq!(attempt(&file, false, false), OK);
+    std::fs::remove_file(&path).unwrap();
+    rig.done();
+    violations_are(&[]);
+    drop(_bench);
+    let _bench = machine_of(&variant(&[("[[adapter]]", "[kernel]\nolder = true\n\n[[adapter]]")]));
+    let rig = Rig::new();
+    let pages = Pages::of_file(disk.as_raw_fd(), PAGE, false);
+    let allocation = user(rig.device, &pages);
+    assert_eq!(destroy(rig.device, &[allocation]), OK, "an older kernel takes them");
+    rig.done();
+}
+
+#[test]
 fn rule_58_and_59_timeout_and_late_failures_leave_dead_handles_behind() {
     let _bench = machine("gfx1100");
     let rig = Rig::new();
@@ -410,6 +449,8 @@ fn rule_132_pointers_that_lead_nowhere_are_uns() {
         "D3DKMTLock2",
         "D3DKMTUnlock2",
         "D3DKMTWaitForSynchronizationObjectFromCpu",
+        "D3DKMTCreateSynchronizationObject2",
+        "D3DKMTDestroySynchronizationObject",
         "D3DKMTShareObjects",
         "D3DKMTQueryResourceInfoFromNtHandle",
         "D3DKMTOpenResourceFromNtHandle",

@@ -139,3 +139,20 @@ fn rule_40_a_device_takes_its_memory_along() {
     assert_eq!(control::ledger(), control::Ledger::default());
     violations_are(&["1 allocations, 1 resources, 1 paging queues were alive", "is gone"]);
 }
+
+#[test]
+fn rule_7_what_is_left_is_told_by_kind() {
+    let _bench = machine("gfx1100");
+    let rig = Rig::new();
+    assert_eq!(control::ledger().to_string(), "1 adapter opens, 1 devices, 1 paging queues");
+    let allocation = vram(rig.device, PAGE);
+    settle(&rig, allocation, PAGE);
+    let left =
+        "1 adapter opens, 1 devices, 1 paging queues, 1 allocations, 1 residencies, 1 GPU ranges, 1 GPU mappings";
+    assert_eq!(control::ledger().to_string(), left);
+    assert_eq!(control::ledger().of("lost_opens"), Some(0));
+    assert_eq!(control::ledger().of("opens"), None);
+    assert!(control::reset().is_err(), "something is alive");
+    control::unload();
+    assert_eq!(control::ledger(), control::Ledger::default());
+}

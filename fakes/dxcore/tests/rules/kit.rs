@@ -112,6 +112,8 @@ calls! {
     free_args = D3DKMTFreeGpuVirtualAddress(D3DKMT_FREEGPUVIRTUALADDRESS);
     lock_args = D3DKMTLock2(D3DKMT_LOCK2);
     unlock_args = D3DKMTUnlock2(D3DKMT_UNLOCK2);
+    create_fence_args = D3DKMTCreateSynchronizationObject2(D3DKMT_CREATESYNCHRONIZATIONOBJECT2);
+    destroy_fence_args = D3DKMTDestroySynchronizationObject(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT);
     wait_args = D3DKMTWaitForSynchronizationObjectFromCpu(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU);
     share_args = D3DKMTShareObjects(D3DKMT_SHAREOBJECTS);
     resource_info_args = D3DKMTQueryResourceInfoFromNtHandle(D3DKMT_QUERYRESOURCEINFOFROMNTHANDLE);

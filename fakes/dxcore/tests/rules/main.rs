@@ -9,6 +9,7 @@ mod destructions;
 mod devices;
 mod escapes;
 mod failures;
+mod fences;
 mod handles;
 mod kit;
 mod lifetimes;

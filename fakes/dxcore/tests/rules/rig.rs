@@ -252,12 +252,18 @@ pub struct Pages(*mut c_void, usize);
 impl Pages {
     pub fn new(bytes: u64, shared: bool) -> Self {
         let kind = if shared { libc::MAP_SHARED } else { libc::MAP_PRIVATE };
-        Self::map(std::ptr::null_mut(), bytes as usize, kind | libc::MAP_ANONYMOUS)
+        Self::map(std::ptr::null_mut(), bytes as usize, kind | libc::MAP_ANONYMOUS, -1)
     }
 
-    fn map(at: *mut c_void, bytes: usize, flags: i32) -> Self {
+    /// The start of a file.
+    pub fn of_file(file: i32, bytes: u64, private: bool) -> Self {
+        let kind = if private { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
+        Self::map(std::ptr::null_mut(), bytes as usize, kind, file)
+    }
+
+    fn map(at: *mut c_void, bytes: usize, flags: i32, file: i32) -> Self {
         // SAFETY: a new mapping, or one in place of our own.
-        let page = unsafe { libc::mmap(at, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        let page = unsafe { libc::mmap(at, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, file, 0) };
         assert_ne!(page, libc::MAP_FAILED);
         Self(page, bytes)
     }
@@ -272,7 +278,7 @@ impl Pages {
 
     /// Other pages at the same place.
     pub fn remap(&self) {
-        std::mem::forget(Self::map(self.0, self.1, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED));
+        std::mem::forget(Self::map(self.0, self.1, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED, -1));
     }
 
     pub fn protect(&self, from: usize, bytes: usize, access: i32) {

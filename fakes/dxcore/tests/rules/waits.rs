@@ -341,3 +341,48 @@ fn rule_105_destroying_the_queue_ends_its_waits() {
         shut(event);
     });
 }
+
+#[test]
+fn threads_make_and_destroy_memory_at_the_same_time() {
+    let _bench = machine("gfx1100");
+    memory::set_paging(Paging { delay_us: 300, immediate_every: 5, seed: 11, manual: false });
+    let opened = adapter();
+    std::thread::scope(|scope| {
+        for thread in 0..4_u64 {
+            scope.spawn(move || {
+                let device = device(opened);
+                let queue = queue(device);
+                let (paging, fence) = (queue.hPagingQueue, queue.hSyncObject);
+                for round in 0..40_u64 {
+                    let bytes = (1 + (thread + round) % 5) * PAGE;
+                    let list = [vram(device, bytes), vram(device, PAGE)];
+                    let mut last = 0;
+                    let addresses = list.map(|allocation| {
+                        let bytes = if allocation == list[0] { bytes } else { PAGE };
+                        let (status, va, value) = map(mapping(paging, 0, allocation, bytes));
+                        assert!(status == OK || status == PENDING);
+                        last = last.max(value);
+                        va
+                    });
+                    last = last.max(make_resident(paging, &list, 0).1);
+                    assert_eq!(wait_for(device, fence, last), OK);
+                    let marks = addresses.map(|va| (va, va ^ round));
+                    for (va, mark) in marks {
+                        gpu_write(va, &mark.to_le_bytes()).unwrap();
+                    }
+                    for (va, mark) in marks {
+                        assert_eq!(gpu_read(va, 8), Ok(mark.to_le_bytes().to_vec()));
+                    }
+                    assert_eq!(evict(device, &list), OK);
+                    assert_eq!(destroy(device, &list), OK);
+                }
+                assert_eq!(destroy_queue(paging), OK);
+                assert_eq!(destroy_device(device), OK);
+            });
+        }
+    });
+    assert_eq!(close(opened), OK);
+    assert_eq!(control::ledger(), control::Ledger::default());
+    assert_eq!(memory::faults(), 0);
+    violations_are(&[]);
+}

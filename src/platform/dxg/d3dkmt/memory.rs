@@ -202,6 +202,50 @@ pub struct D3DKMT_UNLOCK2 {
     pub hAllocation: D3DKMT_HANDLE,
 }
 
+/// What `D3DKMTCreateSynchronizationObject2` makes; its union as a monitored fence has it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DDDI_SYNCHRONIZATIONOBJECTINFO2 {
+    /// `Type` at offset 0: see [`sync_object_type`].
+    pub Type: u32,
+    /// `Flags` at offset 4: see [`sync_object_flags`].
+    pub Flags: u32,
+    /// `InitialFenceValue` at offset 8.
+    pub InitialFenceValue: u64,
+    /// `FenceValueCPUVirtualAddress` at offset 16.
+    pub FenceValueCPUVirtualAddress: *mut c_void,
+    /// `FenceValueGPUVirtualAddress` at offset 24.
+    pub FenceValueGPUVirtualAddress: u64,
+    /// `EngineAffinity` at offset 32: a bit per physical adapter, 0 for all.
+    pub EngineAffinity: u32,
+    /// `Padding` at offset 36.
+    pub Padding: u32,
+    /// `Rest` at offset 40: rest of the union.
+    pub Rest: [u64; 4],
+    /// `SharedHandle` at offset 72.
+    pub SharedHandle: D3DKMT_HANDLE,
+}
+
+/// Argument of `D3DKMTCreateSynchronizationObject2`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_CREATESYNCHRONIZATIONOBJECT2 {
+    /// `hDevice` at offset 0.
+    pub hDevice: D3DKMT_HANDLE,
+    /// `Info` at offset 8.
+    pub Info: D3DDDI_SYNCHRONIZATIONOBJECTINFO2,
+    /// `hSyncObject` at offset 88.
+    pub hSyncObject: D3DKMT_HANDLE,
+}
+
+/// Argument of `D3DKMTDestroySynchronizationObject`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct D3DKMT_DESTROYSYNCHRONIZATIONOBJECT {
+    /// `hSyncObject` at offset 0.
+    pub hSyncObject: D3DKMT_HANDLE,
+}
+
 /// Argument of `D3DKMTWaitForSynchronizationObjectFromCpu`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -410,6 +454,36 @@ pub mod protection {
 pub mod wait_from_cpu_flags {
     /// `WaitAny`.
     pub const WAIT_ANY: u32 = 1 << 0;
+}
+
+/// Bits of `D3DDDI_SYNCHRONIZATIONOBJECTINFO2.Flags`.
+pub mod sync_object_flags {
+    /// `Shared`.
+    pub const SHARED: u32 = 1 << 0;
+    /// `NtSecuritySharing`.
+    pub const NT_SECURITY_SHARING: u32 = 1 << 1;
+    /// `CrossAdapter`.
+    pub const CROSS_ADAPTER: u32 = 1 << 2;
+    /// `TopOfPipeline`.
+    pub const TOP_OF_PIPELINE: u32 = 1 << 3;
+    /// `NoSignal`.
+    pub const NO_SIGNAL: u32 = 1 << 4;
+    /// `NoWait`.
+    pub const NO_WAIT: u32 = 1 << 5;
+    /// `NoSignalMaxValueOnTdr`.
+    pub const NO_SIGNAL_MAX_VALUE_ON_TDR: u32 = 1 << 6;
+    /// `NoGPUAccess`.
+    pub const NO_GPUACCESS: u32 = 1 << 7;
+    /// `SignalByKmd`.
+    pub const SIGNAL_BY_KMD: u32 = 1 << 8;
+}
+
+/// `D3DDDI_SYNCHRONIZATIONOBJECT_TYPE`.
+pub mod sync_object_type {
+    /// `D3DDDI_CPU_NOTIFICATION`.
+    pub const CPU_NOTIFICATION: u32 = 4;
+    /// `D3DDDI_MONITORED_FENCE`.
+    pub const MONITORED_FENCE: u32 = 5;
 }
 
 /// `D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE`: what the GPU finds at a reserved address.
