@@ -63,6 +63,9 @@ pub struct Opened {
 /// More private data than any maker has a use for.
 const MOST_SHARED_BYTES: u32 = 1 << 20;
 
+/// Bytes that AMD's driver may put behind the private data of a resource that is opened (dxg.md 3.5).
+const DRIVER_ROOM: u32 = 4096;
+
 /// OK, and PENDING with the fence value that tells its end; 0 is done.
 fn paged(call: &'static str, status: i32, fence: u64) -> Result<u64, CallError> {
     match status {
@@ -316,8 +319,9 @@ impl Dxcore {
         const CALL: &str = "D3DKMTOpenResourceFromNtHandle";
         let mut runtime = vec![0_u8; sizes.runtime as usize];
         let mut resource = vec![0_u8; sizes.resource as usize];
-        // Words, so that what the kernel puts there is aligned.
-        let mut total = vec![0_u64; (sizes.total as usize).div_ceil(8)];
+        // Words, so that what the kernel puts there is aligned, and room behind for what the driver adds.
+        let room = sizes.total + DRIVER_ROOM;
+        let mut total = vec![0_u64; (room as usize).div_ceil(8)];
         let empty = D3DDDI_OPENALLOCATIONINFO2 {
             hAllocation: 0,
             pPrivateDriverData: std::ptr::null(),
@@ -335,7 +339,7 @@ impl Dxcore {
             pPrivateRuntimeData: runtime.as_mut_ptr().cast(),
             ResourcePrivateDriverDataSize: sizes.resource,
             pResourcePrivateDriverData: resource.as_mut_ptr().cast(),
-            TotalPrivateDriverDataBufferSize: sizes.total,
+            TotalPrivateDriverDataBufferSize: room,
             pTotalPrivateDriverDataBuffer: total.as_mut_ptr().cast(),
             hResource: 0,
             hKeyedMutex: 0,
