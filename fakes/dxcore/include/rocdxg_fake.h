@@ -85,7 +85,8 @@ const char *rocdxg_fake_gpu_fault(void);
  * other handle. */
 uint64_t rocdxg_fake_identity(uint32_t handle);
 
-/* How many resources of all processes name the object of a shared descriptor, -1 when it names none. */
+/* How many resources of all processes name the object of a shared descriptor, -1 when it names none. Those of a process
+ * that was killed stay counted. */
 int64_t rocdxg_fake_shared_holders(int descriptor);
 
 #ifdef __cplusplus

@@ -321,7 +321,7 @@ fn place(
             blob: request.blobs[i].clone(),
             backing,
             resident: 0,
-            resident_from: Due { queue: 0, value: 0 },
+            resident_from: Due::NOW,
             lock: None,
             imported: false,
             mapped: Vec::new(),

@@ -161,29 +161,31 @@ impl Backing {
         Some(Self::Pinned { address, pages, read_only })
     }
 
-    /// Where the bytes can be reached, and whether they may be written.
-    fn reach(&self) -> (usize, bool) {
+    /// The GPU may write.
+    pub(crate) const fn writable(&self) -> bool {
+        !matches!(self, Self::Pinned { read_only: true, .. })
+    }
+
+    /// Where the bytes can be reached.
+    fn reach(&self) -> usize {
         match self {
-            Self::Device(region) => (region.address, true),
-            Self::Pinned { address, pages, read_only } => {
-                (pages.as_ref().map_or(*address, |pages| pages.address), !read_only)
-            }
+            Self::Device(region) => region.address,
+            Self::Pinned { address, pages, .. } => pages.as_ref().map_or(*address, |pages| pages.address),
         }
     }
 
     /// Copies bytes out; `false` when they are gone.
     pub(crate) fn read(&self, offset: u64, to: &mut [u8]) -> bool {
-        let from = self.reach().0 + offset as usize;
+        let from = self.reach() + offset as usize;
         // SAFETY: `to` is ours; the source is our mapping or the client's memory, which the kernel checks.
         unsafe { copy(to.as_mut_ptr().cast(), from as *const c_void, to.len()) }
     }
 
-    /// Copies bytes in; `false` when they are gone or may not be written.
+    /// Copies bytes in; `false` when they are gone. The caller has asked whether the GPU may write.
     pub(crate) fn write(&self, offset: u64, from: &[u8]) -> bool {
-        let (base, writable) = self.reach();
-        let to = base + offset as usize;
+        let to = self.reach() + offset as usize;
         // SAFETY: `from` is ours; the target is our mapping or memory that the client gave to the GPU.
-        writable && unsafe { copy(to as *mut c_void, from.as_ptr().cast(), from.len()) }
+        unsafe { copy(to as *mut c_void, from.as_ptr().cast(), from.len()) }
     }
 }
 

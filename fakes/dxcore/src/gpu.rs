@@ -11,7 +11,7 @@ use crate::space::Target;
 pub enum Fault {
     /// Nothing is mapped there, or not for access.
     Unmapped,
-    /// Mapped for reading only.
+    /// Mapped, or pinned, for reading only.
     ReadOnly,
     /// The allocation is not resident.
     NotResident,
@@ -25,7 +25,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unmapped => "nothing is mapped there",
-            Self::ReadOnly => "it is mapped for reading",
+            Self::ReadOnly => "it is there for reading only",
             Self::NotResident => "the allocation is not resident",
             Self::Pending => "the paging fence has not got there",
             Self::Gone => "the client unmapped its memory",
@@ -68,6 +68,9 @@ impl State {
                 Target::Allocation { write: false, .. } if write => return Err(Fault::ReadOnly),
                 Target::Allocation { handle, bias, .. } => {
                     let Ok(Object::Allocation(found)) = self.main.get(handle) else { return Err(Fault::Unmapped) };
+                    if write && !found.backing.writable() {
+                        return Err(Fault::ReadOnly);
+                    }
                     if found.resident == 0 {
                         return Err(Fault::NotResident);
                     }

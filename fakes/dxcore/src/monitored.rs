@@ -3,6 +3,7 @@
 //! Other kinds of synchronisation objects, and shared fences, are refused: nothing of this machine raises them yet.
 
 use crate::Status;
+use crate::allocation::new_identity;
 use crate::d3dkmt::{
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, ntstatus, sync_object_flags as flags,
     sync_object_type,
@@ -22,6 +23,8 @@ const KNOWN: u32 = flags::NO_SIGNAL | flags::NO_WAIT | flags::NO_SIGNAL_MAX_VALU
 pub(crate) struct MonitoredFence {
     /// Handle of its device.
     pub(crate) device: u32,
+    /// What no other fence has, whatever its handle.
+    pub(crate) identity: u64,
     /// Index of its adapter.
     adapter: usize,
     /// Its value, for CPU and GPU.
@@ -102,6 +105,7 @@ pub(crate) fn create(
     let (device, address) = (plain(asked.hDevice), page.address());
     let handle = state.main.insert(Object::MonitoredFence(MonitoredFence {
         device,
+        identity: new_identity(),
         adapter,
         page,
         va: 0,

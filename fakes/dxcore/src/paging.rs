@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use crate::Status;
+use crate::allocation::new_identity;
 use crate::control::Paging;
 use crate::d3dkmt::{D3DDDI_DESTROYPAGINGQUEUE, D3DKMT_CREATEPAGINGQUEUE, execution_state, ntstatus};
 use crate::device::Object;
@@ -22,6 +23,8 @@ use crate::space::Due;
 pub(crate) struct PagingQueue {
     /// Handle of its device.
     pub(crate) device: u32,
+    /// What no other queue has, whatever its handle.
+    pub(crate) identity: u64,
     fence: u32,
     page: FencePage,
     issued: u64,
@@ -96,25 +99,25 @@ impl State {
     /// Queues one operation: what its caller must wait for, 0 when it is done already.
     pub(crate) fn issue(&mut self, queue: u32) -> Due {
         let queue = plain(queue);
-        let Ok(Object::PagingQueue(found)) = self.main.get_mut(queue) else { return Due { queue, value: 0 } };
+        let Ok(Object::PagingQueue(found)) = self.main.get_mut(queue) else { return Due::NOW };
         if found.pending.is_empty() && self.clock.at_once() {
-            return Due { queue, value: 0 };
+            return Due::NOW;
         }
         found.issued += 1;
         let ready = Instant::now() + self.clock.delay();
         let ready = found.pending.back().map_or(ready, |(_, last)| ready.max(*last));
         found.pending.push_back((found.issued, ready));
-        let value = found.issued;
+        let (identity, value) = (found.identity, found.issued);
         if !self.clock.busy.contains(&queue) {
             self.clock.busy.push(queue);
         }
-        Due { queue, value }
+        Due { queue, identity, value }
     }
 
     /// Whether an operation is done; one of a queue that is gone is.
     pub(crate) fn done(&self, due: Due) -> bool {
         match self.main.get(due.queue) {
-            Ok(Object::PagingQueue(queue)) => queue.reached() >= due.value,
+            Ok(Object::PagingQueue(queue)) if queue.identity == due.identity => queue.reached() >= due.value,
             _ => true,
         }
     }
@@ -192,6 +195,7 @@ impl State {
                 self.violate(format!("the client wrote to the fence page of paging queue {handle:#x}"));
             }
             self.graveyard.bury(queue.page.surrender());
+            self.raise_events();
         }
     }
 }
@@ -216,7 +220,7 @@ pub(crate) fn create_paging_queue(
     let Some(page) = FencePage::new() else { return Err(ntstatus::NO_MEMORY) };
     let address = page.address();
     let device = plain(asked.hDevice);
-    let queue = PagingQueue { device, fence: 0, page, issued: 0, pending: VecDeque::new() };
+    let queue = PagingQueue { device, identity: new_identity(), fence: 0, page, issued: 0, pending: VecDeque::new() };
     // The fence names its queue and the queue its fence.
     let fence = state.main.insert(Object::PagingFence(0));
     let handle = state.main.insert(Object::PagingQueue(PagingQueue { fence, ..queue }));

@@ -232,7 +232,7 @@ fn import(
             blob: entry.blob.clone(),
             backing: Backing::Device(region),
             resident: 0,
-            resident_from: Due { queue: 0, value: 0 },
+            resident_from: Due::NOW,
             lock: None,
             imported: true,
             mapped: Vec::new(),

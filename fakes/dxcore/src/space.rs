@@ -102,8 +102,15 @@ pub(crate) struct Owner {
 pub(crate) struct Due {
     /// Handle of the paging queue.
     pub(crate) queue: u32,
+    /// Which of the queues that had this handle.
+    pub(crate) identity: u64,
     /// What its fence must reach; 0 is done.
     pub(crate) value: u64,
+}
+
+impl Due {
+    /// Done already.
+    pub(crate) const NOW: Self = Self { queue: 0, identity: 0, value: 0 };
 }
 
 /// What the GPU finds at an address.
@@ -177,7 +184,7 @@ impl Space {
     pub(crate) fn reserve(&mut self, base: u64, bounds: (u64, u64), size: u64, zero: bool) -> Result<u64, Refusal> {
         let start = self.take(base, bounds, size, RESERVE_UNIT, true)?;
         if zero {
-            self.mapped.put(start, start + size, Target::Zero { due: Due { queue: 0, value: 0 } });
+            self.mapped.put(start, start + size, Target::Zero { due: Due::NOW });
         }
         Ok(start)
     }

@@ -16,8 +16,8 @@ const MAX_OBJECTS: u32 = 10_900;
 /// What is waited for.
 #[derive(Debug)]
 pub(crate) struct Wait {
-    /// Fences with the values that they must reach.
-    objects: Vec<(u32, u64)>,
+    /// Fences by handle and identity, with the values that they must reach.
+    objects: Vec<(u32, u64, u64)>,
     /// One of them is enough.
     any: bool,
 }
@@ -32,11 +32,12 @@ pub(crate) struct EventWait {
 impl State {
     /// Whether a wait is over. A fence that is gone holds nobody up (rule 105).
     pub(crate) fn satisfied(&self, wait: &Wait) -> bool {
-        let reached = |(fence, value): &(u32, u64)| match self.main.get(*fence) {
-            Ok(Object::PagingFence(queue)) => {
-                !matches!(self.main.get(*queue), Ok(Object::PagingQueue(queue)) if queue.reached() < *value)
-            }
-            Ok(Object::MonitoredFence(fence)) => fence.page.value() >= *value,
+        let reached = |(fence, identity, value): &(u32, u64, u64)| match self.main.get(*fence) {
+            Ok(Object::PagingFence(queue)) => match self.main.get(*queue) {
+                Ok(Object::PagingQueue(queue)) => queue.identity != *identity || queue.reached() >= *value,
+                _ => true,
+            },
+            Ok(Object::MonitoredFence(fence)) => fence.identity != *identity || fence.page.value() >= *value,
             _ => true,
         };
         if wait.any { wait.objects.iter().any(reached) } else { wait.objects.iter().all(reached) }
@@ -109,13 +110,13 @@ pub(crate) fn wait_from_cpu(
     }
     let mut wait = Wait { objects: Vec::new(), any: asked.Flags & wait_from_cpu_flags::WAIT_ANY != 0 };
     for (handle, value) in objects.into_iter().zip(values) {
-        let (device, queue) = match state.main.get(handle) {
+        let (device, identity, queue) = match state.main.get(handle) {
             Ok(Object::MonitoredFence(fence)) if fence.no_wait() => return Err(ntstatus::ACCESS_DENIED),
-            Ok(Object::MonitoredFence(fence)) => (fence.device, None),
-            Ok(Object::PagingFence(queue)) => {
-                let queue = *queue;
-                (state.device_of_queue(queue)?, Some(queue))
-            }
+            Ok(Object::MonitoredFence(fence)) => (fence.device, fence.identity, None),
+            Ok(Object::PagingFence(queue)) => match state.main.get(*queue) {
+                Ok(Object::PagingQueue(found)) => (found.device, found.identity, Some(*queue)),
+                _ => return Err(state.bad_handle(handle, "fence")),
+            },
             _ => return Err(state.bad_handle(handle, "fence")),
         };
         if state.altered(handle) || device != plain(asked.hDevice) {
@@ -126,7 +127,7 @@ pub(crate) fn wait_from_cpu(
             // No call of the process may follow that would notice: time passes here.
             state.finish(queue, value);
         }
-        wait.objects.push((handle, value));
+        wait.objects.push((handle, identity, value));
     }
     let Some(event) = event else { return Ok(Some(wait)) };
     state.event_waits.push(EventWait { wait, event });

@@ -329,7 +329,7 @@ fn rule_60_pages_pinned_for_reading_are_not_written() {
     creation.args.Flags = create_allocation_flags::READ_ONLY;
     assert_eq!(creation.send(), OK);
     let va = settle(&rig, creation.entries[0].hAllocation, PAGE);
-    assert_eq!(gpu_write(va, &[1]), Err(control::memory::Fault::Gone));
+    assert_eq!(gpu_write(va, &[1]), Err(control::memory::Fault::ReadOnly));
     assert_eq!(pages.start(1), [0]);
     assert_eq!(destroy(rig.device, &creation.handles()), OK);
     rig.done();

@@ -386,3 +386,51 @@ fn threads_make_and_destroy_memory_at_the_same_time() {
     assert_eq!(memory::faults(), 0);
     violations_are(&[]);
 }
+
+#[test]
+fn rule_10_waits_and_mappings_of_a_queue_are_not_those_of_the_next_one_with_its_handle() {
+    let _bench = machine("gfx1100");
+    control::set_handles(control::Handles { reuse: true, collide: false }).unwrap();
+    with_memory(|rig, allocation| {
+        memory::set_paging(MANUAL);
+        let first = queue(rig.device);
+        let (_, va, value) = map(mapping(first.hPagingQueue, 0, allocation, PAGE));
+        let event = eventfd();
+        assert_eq!(wait_all(rig.device, &[(first.hSyncObject, value)], event as u64, 0), OK);
+        let (device, object) = (rig.device, first.hSyncObject);
+        let status = std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| wait_for(device, object, value));
+            std::thread::sleep(Duration::from_millis(10));
+            assert_eq!(destroy_queue(first.hPagingQueue), OK);
+            let second = queue(device);
+            let handles = [second.hPagingQueue, second.hSyncObject];
+            assert!(handles.contains(&first.hPagingQueue) && handles.contains(&object));
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while !waiter.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let ended = waiter.is_finished();
+            // Ends it in any case.
+            assert_eq!(destroy_queue(second.hPagingQueue), OK);
+            (ended, waiter.join().unwrap())
+        });
+        assert_eq!((status, count(event)), ((true, OK), 1));
+        let second = queue(rig.device);
+        assert_eq!(make_resident(second.hPagingQueue, &[allocation], 0), (PENDING, 1));
+        assert_eq!(memory::translate(0, va, 1, false), Err(memory::Fault::Pending), "the residency is");
+        assert_eq!(memory::finish(second.hPagingQueue, 1), Some(1));
+        assert!(memory::translate(0, va, 1, false).is_ok());
+        let third = queue(rig.device);
+        let (_, other, value) = map(mapping(third.hPagingQueue, 0, allocation, PAGE));
+        assert_eq!(value, 1);
+        assert_eq!(memory::translate(0, other, 1, false), Err(memory::Fault::Pending));
+        assert_eq!(destroy_queue(third.hPagingQueue), OK);
+        let fourth = queue(rig.device);
+        assert!(memory::translate(0, other, 1, false).is_ok(), "the fourth queue has nothing to do with it");
+        for queue in [second, fourth] {
+            assert_eq!(destroy_queue(queue.hPagingQueue), OK);
+        }
+        shut(event);
+    });
+    violations_are(&[]);
+}
