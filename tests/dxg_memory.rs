@@ -26,3 +26,17 @@ fn memory_does_what_it_says_and_loses_nothing() {
 fn without_the_sub_allocator_it_is_the_same() {
     run("dxg_memory", "two-gfx1100", &["2"], &[("WSL_ENABLE_THUNK_SUB_ALLOCATOR", "0")]);
 }
+
+#[test]
+fn memory_without_a_place_is_where_its_user_wants_it() {
+    for machine in ["gfx1100", "two-gfx1100"] {
+        run("dxg_handles", machine, &[], &[]);
+    }
+}
+
+#[test]
+fn an_import_is_what_was_exported() {
+    for cut in ["1", "0"] {
+        run("dxg_ipc", "gfx1100", &["200"], &[("WSL_ENABLE_THUNK_SUB_ALLOCATOR", cut)]);
+    }
+}

@@ -607,12 +607,13 @@ impl Memory {
         }
         let _turn = named.allocation.turn()?;
         let buffer = named.allocation.buffer();
-        if maps {
-            buffer.map_at(address, offset, bytes)?
-        } else {
-            buffer.unmap_at(address, offset, bytes)?
+        let changed = match maps {
+            true => buffer.map_at(address, offset, bytes)?,
+            false => buffer.unmap_at(address, offset, bytes).map(|()| true)?,
+        };
+        if changed {
+            turn.count_guest(maps);
         }
-        turn.count_guest(maps);
         Ok(())
     }
 

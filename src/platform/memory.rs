@@ -111,8 +111,9 @@ pub trait Buffer: Send + Sync {
         Err(Error::Unsupported("files of this memory"))
     }
 
-    /// Memory without a place alone: maps `bytes` of it from `offset` on at `address`, which the caller has reserved.
-    fn map_at(&self, address: u64, offset: u64, bytes: u64) -> Result<(), Error> {
+    /// Memory without a place alone: maps `bytes` of it from `offset` on at `address`, which the caller has reserved. False
+    /// when the very same is mapped there already.
+    fn map_at(&self, address: u64, offset: u64, bytes: u64) -> Result<bool, Error> {
         let _ = (address, offset, bytes);
         Err(Error::Unsupported("other places for this memory"))
     }

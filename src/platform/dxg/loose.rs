@@ -106,7 +106,7 @@ impl Buffer for Loose {
         Ok(())
     }
 
-    fn map_at(&self, address: u64, offset: u64, bytes: u64) -> Result<(), platform::Error> {
+    fn map_at(&self, address: u64, offset: u64, bytes: u64) -> Result<bool, platform::Error> {
         let whole = bytes != 0 && (address | offset | bytes).is_multiple_of(PAGE);
         let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.physical.bytes());
         if !whole || !inside {
@@ -114,7 +114,7 @@ impl Buffer for Loose {
         }
         let wanted = Mapped { address, offset, bytes, leaving: false };
         if self.mapped().contains(&wanted) {
-            return Ok(());
+            return Ok(false);
         }
         let device = self.physical.device();
         let handles = device.handles()?;
@@ -134,7 +134,7 @@ impl Buffer for Loose {
             return Err(error.into());
         }
         self.mapped().push(wanted);
-        Ok(())
+        Ok(true)
     }
 
     fn unmap_at(&self, address: u64, offset: u64, bytes: u64) -> Result<(), platform::Error> {
