@@ -276,7 +276,10 @@ HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_device_count(uint32_t *count);
  */
 HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_device_info(uint32_t node_id, rocdxg_smi_device_info_t *info);
 
-/** Writes how much device memory there is and how much is in use. */
+/**
+ * Writes how much device memory there is and how much is in use: the total that the topology counts with, and what
+ * hsaKmtAvailableMemory leaves of it. It is zero after every failure but those of the arguments.
+ */
 HSAKMTAPI HSAKMT_STATUS rocdxg_smi_get_vram_usage(uint32_t node_id, rocdxg_smi_vram_usage_t *usage);
 
 /** Writes power and voltages. */

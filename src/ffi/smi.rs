@@ -1,4 +1,4 @@
-//! Telemetry (dxg.md 5). Only the devices are counted; what is not built zeroes its output.
+//! Telemetry (dxg.md 5). Only the devices and their memory are told; what is not built zeroes its output.
 #![allow(unused_variables)]
 
 use super::checks::{given, not_supported};
@@ -7,6 +7,7 @@ use crate::abi::*;
 use crate::process::{self, Error};
 
 const NOT_BUILT: &str = "telemetry is not built yet";
+const MIB: u64 = 1 << 20;
 
 /// Fails unless `id` is a GPU of the snapshot. The device that is not open and the node that is no GPU are one failure
 /// here.
@@ -60,9 +61,18 @@ exports! {
         not_supported(NOT_BUILT)
     }
 
-    /// Writes how much device memory there is and how much is in use.
+    /// Writes how much device memory there is and how much is in use: the total that the topology counts with, and what
+    /// hsaKmtAvailableMemory leaves of it. It is zero after every failure but those of the arguments.
     fn rocdxg_smi_get_vram_usage(node_id: u32, usage: *mut rocdxg_smi_vram_usage_t) {
-        zeroed(node_id, usage)
+        // SAFETY: the pointer is the caller's, for one structure.
+        let out = unsafe { Out::new("usage", usage) }?;
+        gpu(node_id)?;
+        out.clear();
+        let device = process::device(node_id)?;
+        let total = device.total_memory()?;
+        let used = total.saturating_sub(device.available_memory()?);
+        out.write(rocdxg_smi_vram_usage_t { vram_used_mb: used / MIB, vram_total_mb: total / MIB });
+        Ok(())
     }
 
     /// Writes power and voltages.

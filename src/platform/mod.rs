@@ -163,6 +163,11 @@ pub trait Device: Send + Sync {
         Err(Error::Unsupported("trap handlers on this driver"))
     }
 
+    /// Bytes of its memory, free or in use.
+    fn total_memory(&self) -> Result<u64, Error> {
+        Err(Error::Unsupported("the memory in use on this driver"))
+    }
+
     /// Bytes of its memory that are free.
     fn available_memory(&self) -> Result<u64, Error> {
         Err(Error::Unsupported("the free memory on this driver"))

@@ -1,6 +1,7 @@
 /* Memory on WSL, with the provider of the software libdxcore. Argument: number of GPUs. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "hsakmt/rocdxg_smi.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -285,9 +286,17 @@ static void available(void)
     void *at = alloc(GPU, 256 << 20, flags(1, 0));
     CHECK_EQ(hsaKmtAvailableMemory(GPU, &rest), OK);
     CHECK_EQ(all - rest, 256 << 20);
+    /* Telemetry counts with the same numbers (item 56). */
+    rocdxg_smi_vram_usage_t usage;
+    CHECK_EQ(rocdxg_smi_get_vram_usage(GPU, &usage), OK);
+    CHECK_EQ(usage.vram_total_mb - usage.vram_used_mb, rest >> 20);
+    CHECK(usage.vram_used_mb >= 256 && usage.vram_used_mb <= usage.vram_total_mb);
+    CHECK_EQ(rocdxg_smi_get_vram_usage(0, &usage), NO_NODE);
     CHECK_EQ(hsaKmtFreeMemory(at, 0), OK);
     CHECK_EQ(hsaKmtAvailableMemory(GPU, &rest), OK);
     CHECK_EQ(rest, all);
+    CHECK_EQ(rocdxg_smi_get_vram_usage(GPU, &usage), OK);
+    CHECK_EQ(usage.vram_total_mb - usage.vram_used_mb, rest >> 20);
 }
 
 /* Something of everything; the first failure ends it. Whatever happens nothing stays. */

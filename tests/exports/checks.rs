@@ -157,7 +157,6 @@ const NOTHING: &[(&str, &str, u8)] = &[
     ("rocdxg_smi_get_gpu_metrics_info", "info", 0),
     ("rocdxg_smi_get_pcie_info", "info", 0),
     ("rocdxg_smi_get_power_info", "info", 0),
-    ("rocdxg_smi_get_vram_usage", "usage", 0),
 ];
 
 /// Runs `body` in a child for the function of that name.

@@ -212,6 +212,10 @@ impl Device for DxgDevice {
         u64::from(self.luid.HighPart.cast_unsigned()) << 32 | u64::from(self.luid.LowPart)
     }
 
+    fn total_memory(&self) -> Result<u64, Error> {
+        Ok(self.facts().local_bytes)
+    }
+
     fn available_memory(&self) -> Result<u64, Error> {
         Ok(super::usage::available(self)?)
     }
