@@ -33,10 +33,3 @@ fn memory_without_a_place_is_where_its_user_wants_it() {
         run("dxg_handles", machine, &[], &[]);
     }
 }
-
-#[test]
-fn an_import_is_what_was_exported() {
-    for cut in ["1", "0"] {
-        run("dxg_ipc", "gfx1100", &["200"], &[("WSL_ENABLE_THUNK_SUB_ALLOCATOR", cut)]);
-    }
-}

@@ -10,21 +10,21 @@ use wsl::Machine;
 
 /// Runs a C program with the library linked and the software KFD preloaded.
 fn run(program: &str, machine: &str, gpus: &str, kernel: &str) {
-    run_on(program, machine, gpus, kernel, None);
+    run_on(program, machine, &[gpus], kernel, None);
 }
 
 /// The same on a captured topology, if there is one.
-fn run_on(program: &str, machine: &str, gpus: &str, kernel: &str, tree: Option<&Tree>) {
+fn run_on(program: &str, machine: &str, arguments: &[&str], kernel: &str, tree: Option<&Tree>) {
     let folder = Machine::named(machine);
     let preload = wsl::built("libfake_kfd.so");
     let mut command = folder.command(folder.compile(program));
-    command.arg(gpus).env_remove("ROCDXG_ROOT").env("LD_PRELOAD", preload).env("ROCDXG_FAKE_KERNEL", kernel);
+    command.args(arguments).env_remove("ROCDXG_ROOT").env("LD_PRELOAD", preload).env("ROCDXG_FAKE_KERNEL", kernel);
     if let Some(tree) = tree {
         command.env("ROCDXG_FAKE_KFD_TREE", tree.path());
     }
     let output = command.output().expect("the program starts");
     let log = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} on {machine}, kernel {kernel}: {}\n{log}", output.status);
+    assert!(output.status.success(), "{program} {arguments:?} on {machine}, kernel {kernel}: {}\n{log}", output.status);
 }
 
 #[test]
@@ -65,6 +65,24 @@ fn a_gpu_that_sees_less_than_the_program_has_memory_all_the_same() {
 #[test]
 fn every_partition_is_bound_once() {
     for (tree, gpus) in [("mi308-partitioned", "32"), ("mi300-cpx", "63")] {
-        run_on("kfd_device", "gfx1100", gpus, "7.2", Some(&Tree::completed(tree)));
+        run_on("kfd_device", "gfx1100", &[gpus], "7.2", Some(&Tree::completed(tree)));
     }
+}
+
+/// Host memory that is freed goes back to the system, each time.
+#[test]
+fn b067_freed_host_memory_goes_back() {
+    run_on("kfd_memory", "gfx1100", &["1", "B067"], "7.2", None);
+}
+
+/// Memory comes from the GPU that was asked for or not at all.
+#[test]
+fn b072_a_full_gpu_is_not_replaced_by_another() {
+    run_on("kfd_memory", "two-gfx1100", &["2", "B072"], "7.2", None);
+}
+
+/// Memory that the kernel does not let go of stays what it was, and is freed when it does.
+#[test]
+fn b074_memory_that_is_not_let_go_of_stays() {
+    run_on("kfd_memory", "two-gfx1100", &["2", "B074"], "7.2", None);
 }

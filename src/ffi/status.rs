@@ -122,7 +122,7 @@ fn of_dxg(error: &dxg::Error) -> HSAKMT_STATUS {
         dxg::Error::BadRange { .. } | dxg::Error::NotMemory(_) | dxg::Error::NotShareable => {
             HSAKMT_STATUS_INVALID_PARAMETER
         }
-        dxg::Error::Stuck { .. } => HSAKMT_STATUS_KERNEL_COMMUNICATION_ERROR,
+        dxg::Error::Lost | dxg::Error::Stuck { .. } => HSAKMT_STATUS_KERNEL_COMMUNICATION_ERROR,
         dxg::Error::Event(_) => HSAKMT_STATUS_OUT_OF_RESOURCES,
         _ => HSAKMT_STATUS_ERROR,
     }

@@ -286,10 +286,15 @@ impl Memory {
         }
     }
 
-    /// An allocation of its own; when memory is short, once more after the blocks that nobody uses are given back.
+    /// An allocation of its own.
     fn whole(&self, memory: &dyn platform::memory::Memory, wanted: &Wanted<'_>) -> Result<Arc<dyn Buffer>, Error> {
-        match memory.allocate(wanted) {
-            Err(error) if error.is_exhaustion() && self.fragments.trim() => Ok(memory.allocate(wanted)?),
+        self.without_spare_blocks(|| memory.allocate(wanted))
+    }
+
+    /// Work that takes memory; when that is short, once more after the blocks that nobody uses are given back.
+    fn without_spare_blocks<T>(&self, work: impl Fn() -> Result<T, platform::Error>) -> Result<T, Error> {
+        match work() {
+            Err(error) if error.is_exhaustion() && self.fragments.trim() => Ok(work()?),
             outcome => Ok(outcome?),
         }
     }
@@ -347,28 +352,35 @@ impl Memory {
                 Some(_) => Err(Error::Unsupported("registration for single nodes where GPUs have no memory")),
             };
         }
-        if let Some(known) = self.table.user_at(address, bytes) {
-            let turn = known.turn()?;
-            return turn.register_again(wanted);
+        loop {
+            if let Some(known) = self.table.user_at(address, bytes) {
+                match known.turn() {
+                    // Its last registration ended meanwhile, and nobody finds it any more.
+                    Err(Error::NotRegistered(_)) => continue,
+                    turn => return turn?.register_again(wanted),
+                }
+            }
+            if let Some(known) = self.table.at(address) {
+                let Some(wanted) = wanted else { return Err(Error::IsAllocation(address)) };
+                return known.turn()?.register_for(wanted);
+            }
+            let through = scene.devices.values().next().ok_or(Error::Unsupported("registration without a GPU"))?;
+            let buffer = memory.register(&UserMemory {
+                address,
+                bytes,
+                coherent: flags.get(HsaMemFlags::CoarseGrain) == 0,
+                extended_coherent: flags.get(HsaMemFlags::ExtendedCoherent) != 0,
+                through,
+            })?;
+            let allocation = Arc::new(Allocation::new(Kind::User, (0, None), bytes, flags, buffer));
+            if let Some(wanted) = &wanted {
+                allocation.turn()?.register_for(wanted.clone())?;
+            }
+            // Of two threads that registered the same, one enters it and the other finds it.
+            if self.table.insert_user(&allocation) {
+                return Ok(());
+            }
         }
-        if let Some(known) = self.table.at(address) {
-            let Some(wanted) = wanted else { return Err(Error::IsAllocation(address)) };
-            return known.turn()?.register_for(wanted);
-        }
-        let through = scene.devices.values().next().ok_or(Error::Unsupported("registration without a GPU"))?;
-        let buffer = memory.register(&UserMemory {
-            address,
-            bytes,
-            coherent: flags.get(HsaMemFlags::CoarseGrain) == 0,
-            extended_coherent: flags.get(HsaMemFlags::ExtendedCoherent) != 0,
-            through,
-        })?;
-        let allocation = Allocation::new(Kind::User, (0, None), bytes, flags, buffer);
-        if let Some(wanted) = wanted {
-            allocation.turn()?.register_for(wanted)?;
-        }
-        self.table.insert(allocation);
-        Ok(())
     }
 
     /// Ends a registration; the last one frees what it made.
@@ -426,7 +438,7 @@ impl Memory {
         let surplus: Vec<_> = mapped.iter().filter(|device| exact && !is_in(&wanted, device)).cloned().collect();
         let fresh: Vec<_> = wanted.iter().filter(|device| !is_in(&mapped, device)).cloned().collect();
         if !fresh.is_empty() {
-            known.buffer().map(&fresh)?;
+            self.without_spare_blocks(|| known.buffer().map(&fresh))?;
             turn.add_mapped(fresh);
         }
         if !surplus.is_empty() {
@@ -608,7 +620,7 @@ impl Memory {
         let _turn = named.allocation.turn()?;
         let buffer = named.allocation.buffer();
         let changed = match maps {
-            true => buffer.map_at(address, offset, bytes)?,
+            true => self.without_spare_blocks(|| buffer.map_at(address, offset, bytes))?,
             false => buffer.unmap_at(address, offset, bytes).map(|()| true)?,
         };
         if changed {

@@ -247,6 +247,18 @@ struct Entries {
     largest_user: u64,
 }
 
+impl Entries {
+    fn enter(&mut self, allocation: &Arc<Allocation>) {
+        if allocation.kind == Kind::User {
+            self.largest_user = self.largest_user.max(allocation.bytes);
+            // What came there while this one was not entered stays; this one is known by its other address.
+            let place = self.by_user.entry((allocation.user_start(), allocation.bytes));
+            place.or_insert_with(|| Arc::clone(allocation));
+        }
+        self.by_start.insert(allocation.start(), Arc::clone(allocation));
+    }
+}
+
 /// Everything that is alive.
 #[derive(Default)]
 pub(super) struct Table(Mutex<Entries>);
@@ -262,21 +274,27 @@ impl Table {
         allocation
     }
 
+    /// Enters user memory; false when the same bytes are entered already.
+    pub(super) fn insert_user(&self, allocation: &Arc<Allocation>) -> bool {
+        let mut entries = self.entries();
+        let fresh = !entries.by_user.contains_key(&(allocation.user_start(), allocation.bytes));
+        if fresh {
+            entries.enter(allocation);
+        }
+        fresh
+    }
+
     /// Enters what was removed.
     pub(super) fn put_back(&self, allocation: &Arc<Allocation>) {
-        let mut entries = self.entries();
-        if allocation.kind == Kind::User {
-            entries.largest_user = entries.largest_user.max(allocation.bytes);
-            entries.by_user.insert((allocation.user_start(), allocation.bytes), Arc::clone(allocation));
-        }
-        entries.by_start.insert(allocation.start(), Arc::clone(allocation));
+        self.entries().enter(allocation);
     }
 
     pub(super) fn remove(&self, allocation: &Allocation) {
         let mut entries = self.entries();
         entries.by_start.remove(&allocation.start());
-        if allocation.kind == Kind::User {
-            entries.by_user.remove(&(allocation.user_start(), allocation.bytes));
+        let key = (allocation.user_start(), allocation.bytes);
+        if entries.by_user.get(&key).is_some_and(|known| std::ptr::eq(&**known, allocation)) {
+            entries.by_user.remove(&key);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Free parts of an address range: best fit, wanted addresses honoured or refused, in O(log n).
+//! Free parts of an address range: best fit, wanted addresses honoured or refused, in O(log n) unless it is nearly full.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,10 +50,13 @@ impl Ranges {
             let end = address.checked_add(bytes)?;
             (end <= start + size).then_some((start, address))
         };
-        // A part that is larger by the alignment always fits, so the search for a closer fit may be bounded.
-        let close = self.by_size.range((bytes, 0)..).take(16).find_map(fit);
+        // A part that is larger by the alignment always fits, so the search for a closer fit may be bounded where there
+        // is one.
+        const CLOSE: usize = 16;
+        let close = self.by_size.range((bytes, 0)..).take(CLOSE).find_map(fit);
         let sure = || self.by_size.range((bytes.checked_add(alignment)?, 0)..).find_map(fit);
-        let (start, address) = close.or_else(sure)?;
+        let rest = || self.by_size.range((bytes, 0)..).skip(CLOSE).find_map(fit);
+        let (start, address) = close.or_else(sure).or_else(rest)?;
         self.carve(start, address, bytes);
         Some(address)
     }

@@ -1,4 +1,5 @@
-/* Memory and events on the software KFD, which is preloaded. Argument: number of GPUs. */
+/* Memory and events on the software KFD, which is preloaded. Arguments: number of GPUs, and the report that alone is
+ * looked at; without it everything else is. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -688,16 +689,72 @@ static long shared_pages(void)
 }
 
 /* Report B067: host memory goes back, each time. */
-static void memory_goes_back(void)
+static void memory_goes_back(int rounds)
 {
     long before = shared_pages();
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < rounds; i++) {
         char *at = alloc(0, 64 << 20, flags(0, 1));
         memset(at, 1, 64 << 20);
         CHECK(shared_pages() - before >= 64 << 10);
         IS(hsaKmtFreeMemory(at, 0), OK);
         CHECK(shared_pages() - before < 1 << 10);
     }
+}
+
+/* Report B072: a GPU that is full is not replaced by another one, nor by host memory. */
+static void a_full_gpu_is_full(void)
+{
+    uint64_t before = buffers();
+    HSAuint64 rest, other, after;
+    void *all[64], *more = NULL;
+    unsigned count = 0;
+    IS(hsaKmtAvailableMemory(2, &other), OK);
+    for (uint64_t bytes = 8ull << 30; bytes >= 4096 && count < 64; bytes /= 2)
+        while (count < 64 && hsaKmtAllocMemory(GPU, bytes, flags(1, 0), &all[count]) == OK)
+            count++;
+    IS(hsaKmtAvailableMemory(GPU, &rest), OK);
+    CHECK(count && count < 64 && rest < 2 << 20);
+    for (int strict = 0; strict < 2; strict++) {
+        HsaMemFlags how = flags(1, 0);
+        how.ui32.NoSubstitute = strict;
+        IS(hsaKmtAllocMemory(GPU, 64 << 20, how, &more), HSAKMT_STATUS_NO_MEMORY);
+        CHECK(!more);
+        IS(hsaKmtAvailableMemory(2, &after), OK);
+        CHECK(after == other);
+    }
+    more = alloc(2, 64 << 20, flags(1, 0));
+    IS(hsaKmtFreeMemory(more, 0), OK);
+    while (count)
+        IS(hsaKmtFreeMemory(all[--count], 0), OK);
+    CHECK(buffers() == before);
+}
+
+/* Report B074: memory that the kernel does not let go of stays what it was, and goes when it does. */
+static void busy_memory_stays(void)
+{
+    const char *names[] = { "UNMAP_MEMORY_FROM_GPU", "FREE_MEMORY_OF_GPU" };
+    uint64_t before = buffers();
+    for (int i = 0; i < 2; i++)
+        for (int host = 0; host < 2; host++) {
+            char *at = alloc(host ? 0 : GPU, 1 << 20, host ? flags(0, 1) : flags(1, 0));
+            IS(hsaKmtMapMemoryToGPU(at, 1 << 20, NULL), OK);
+            if (i)
+                IS(hsaKmtUnmapMemoryToGPU(at), OK);
+            for (int tries = 0; tries < 2; tries++) {
+                CHECK(fail(names[i], 1, EBUSY) == 0);
+                IS(i ? hsaKmtFreeMemory(at, 0) : hsaKmtUnmapMemoryToGPU(at), HSAKMT_STATUS_ERROR);
+                HsaPointerInfo known = info(at + 4096);
+                CHECK(known.Type == HSA_POINTER_ALLOCATED && known.SizeInBytes == 1 << 20);
+                CHECK((known.NMappedNodes != 0) == !i);
+                if (host)
+                    memset(at, 3, 1 << 20);
+            }
+            IS(hsaKmtMapMemoryToGPU(at, 1 << 20, NULL), OK);
+            IS(hsaKmtUnmapMemoryToGPU(at), OK);
+            IS(hsaKmtFreeMemory(at, 0), OK);
+            IS(hsaKmtFreeMemory(at, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+        }
+    CHECK(buffers() == before);
 }
 
 /* Whether the mapping at an address is of a file of the driver's, as the kernel lists it. */
@@ -746,7 +803,7 @@ static void variables(void)
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 2);
+    CHECK(argc == 2 || argc == 3);
     gpus = (unsigned)atoi(argv[1]);
     *(void **)&calls = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_calls");
     *(void **)&violations = dlsym(RTLD_DEFAULT, "rocdxg_fake_kfd_violations");
@@ -768,6 +825,21 @@ int main(int argc, char **argv)
         IS(hsaKmtAllocMemory(GPU, 4096, flags(1, 1), &at), HSAKMT_STATUS_ERROR);
     }
 
+    if (argc == 3) {
+        if (!strcmp(argv[2], "B067"))
+            memory_goes_back(32);
+        else if (!strcmp(argv[2], "B072"))
+            a_full_gpu_is_full();
+        else if (!strcmp(argv[2], "B074"))
+            busy_memory_stays();
+        else
+            CHECK(0);
+        IS(hsaKmtReleaseSystemProperties(), OK);
+        IS(hsaKmtCloseKFD(), OK);
+        CHECK(violations() == 0);
+        return 0;
+    }
+
     /* The creation that brings the event page may fail before and after the driver took the page. */
     HsaEventDescriptor what = { .EventType = HSA_EVENTTYPE_SIGNAL };
     HsaEvent *early;
@@ -785,7 +857,6 @@ int main(int argc, char **argv)
     threads();
     forks();
     forks_beside_threads();
-    memory_goes_back();
     variables();
 
     /* What is alive outlives release, close, and a new open. */

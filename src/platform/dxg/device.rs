@@ -163,6 +163,16 @@ impl DxgDevice {
         self.expected.fetch_max(fence, Ordering::AcqRel);
     }
 
+    /// Fails when the device is lost: the fence says so at once, the kernel when the host has told it.
+    pub(super) fn require_alive(&self) -> Result<(), super::Error> {
+        let handles = self.handles()?;
+        // SAFETY: the queue lives for as long as the device is open, which it is while its user keeps it.
+        if unsafe { handles.queue.reached() } == u64::MAX {
+            return Err(super::Error::Lost);
+        }
+        self.dxcore.require_running(handles.device)
+    }
+
     /// Waits until all paging that was asked for so far is done; fails when the device is lost meanwhile, or when
     /// nothing happens for a minute.
     pub(super) fn settle(&self) -> Result<(), super::Error> {
@@ -182,7 +192,7 @@ impl DxgDevice {
             if is_done(reached()) {
                 return Ok(());
             }
-            self.dxcore.require_running(handles.device)?;
+            self.require_alive()?;
             if begin.elapsed() >= PATIENCE {
                 return Err(super::Error::Stuck { seconds: PATIENCE.as_secs() });
             }

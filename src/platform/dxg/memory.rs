@@ -120,10 +120,11 @@ impl Physical {
 
     fn create(&self) -> Result<(), Error> {
         let Kind { domain, memory_flags, pages, address, bytes, client_bytes, flags } = self.kind;
-        let parts: Vec<_> = chunks(bytes).collect();
-        if parts.len() > D3DKMT_CREATEALLOCATION_MAX as usize {
+        // Before there is a list of them: it may be larger than all memory.
+        if bytes.div_ceil(CHUNK) > D3DKMT_CREATEALLOCATION_MAX.into() {
             return Err(Error::TooLarge { bytes });
         }
+        let parts: Vec<_> = chunks(bytes).collect();
         let (provider, adapter) = self.device.provider()?;
         let what = Described { domain, memory_flags, bytes, address };
         let sizes: Vec<_> = parts.iter().map(|(_, bytes)| *bytes).collect();
@@ -138,9 +139,10 @@ impl Physical {
         let mut creation = Creation { entries, driver: &blobs.driver, shared };
         let created = self.device.dxcore().create_allocation(self.device.handles()?.device, &mut creation);
         let created = created.map_err(|error| match error {
-            // The kernel loses the host's reason; what is left of it is that there is no memory (rules 56, 57).
+            // The kernel loses the host's reason; what is left of it is that there is no memory (rules 56, 57), unless
+            // the device is lost.
             Error::Call(call) if [ntstatus::BUFFER_TOO_SMALL, ntstatus::NO_MEMORY].contains(&call.status.0) => {
-                Error::Exhausted { bytes, source: call }
+                self.device.require_alive().err().unwrap_or(Error::Exhausted { bytes, source: call })
             }
             error => error,
         })?;
@@ -185,6 +187,21 @@ impl Physical {
         if self.state().created.is_none() {
             return Ok(());
         }
+        let handles = self.device.handles()?;
+        if let Err(error) = self.let_go()
+            // A lost device uses nothing any more, and takes nothing back: what is mapped goes with the memory.
+            && self.device.require_alive().is_ok()
+        {
+            return Err(error);
+        }
+        let created = std::mem::take(&mut *self.state()).created.unwrap_or_default();
+        // The kernel's objects go whatever it says of the host (dxgkrnl.md 2.3), so the memory is not ours any more.
+        let _ = self.device.dxcore().destroy_allocation(handles.device, &created);
+        Ok(())
+    }
+
+    /// Takes it away from the GPU, and waits until it has let go of it.
+    fn let_go(&self) -> Result<(), Error> {
         let (handles, allocations) = (self.device.handles()?, self.allocations());
         let dxcore = self.device.dxcore();
         if self.state().resident {
@@ -202,13 +219,7 @@ impl Physical {
             }
             self.state().mapped = mapped - 1;
         }
-        // The GPU has let go of it before its memory goes.
-        self.device.settle()?;
-        let created = self.state().created.clone().unwrap_or_default();
-        // The kernel's objects go whatever it says of the host (dxgkrnl.md 2.3), so the memory is not ours any more.
-        let _ = dxcore.destroy_allocation(handles.device, &created);
-        self.state().created = None;
-        Ok(())
+        self.device.settle()
     }
 
     /// Puts it back to use after a part of it was taken back; `error` is why that went no further.

@@ -71,6 +71,9 @@ pub enum Error {
     /// The device was closed.
     #[error("the device is closed")]
     Closed,
+    /// The host has given the device up.
+    #[error("the device is lost")]
+    Lost,
     /// Paging does not end.
     #[error("paging has not ended within {seconds} s")]
     Stuck {
