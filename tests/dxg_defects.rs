@@ -1400,6 +1400,29 @@ fn b055_free_memory_is_bytes_or_an_error() {
     }
 }
 
+/// A host that does not say what its segments are made of: only the GPU's own count, one as large as its memory or two
+/// that make it up.
+#[test]
+fn b055_segments_without_types_are_told_apart_by_size() {
+    let split = std::fs::read_to_string(data("old-gfx1100")).expect("it is in this repository");
+    let untyped = split.replacen("wddm = 2700", "wddm = 2700\nuntyped_segments = true", 1);
+    let (visible, rest) = ("bytes = 268_435_456", "bytes = 25_501_368_320");
+    let one = untyped.replacen(visible, "bytes = 1_073_741_824", 1).replacen(rest, "bytes = 25_769_803_776", 1);
+    for (name, text) in [("two", &untyped), ("one", &one)] {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("machine.toml");
+        std::fs::write(&path, text).expect("there is room");
+        let _machine = start_whole(path.to_str().expect("paths here are text"));
+        let total = available(1).expect("nothing fails");
+        assert_eq!(total, 25_769_803_776, "{name}");
+        let (own, other) = (alloc(1, 300 * MIB, local()), alloc(0, 64 * MIB, host()));
+        assert_eq!(available(1), Ok(total - 300 * MIB), "{name}");
+        assert_eq!((free(own), free(other)), (OK, OK));
+        assert_eq!(available(1), Ok(total), "{name}");
+        end();
+    }
+}
+
 /// Free memory is the total less what is resident of all local memory, and never below 0.
 #[test]
 fn b057_free_memory_is_the_total_less_what_is_resident() {

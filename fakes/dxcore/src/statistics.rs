@@ -63,8 +63,9 @@ fn result_of(state: &State, index: usize, asked: &D3DKMT_QUERYSTATISTICS) -> Opt
             let segment = adapter.segments.get(asked.Index as usize)?;
             let usage = state.usage(index, asked.Index as usize);
             let system = matches!(segment.kind, SegmentKind::System | SegmentKind::Aperture);
+            let typed = !adapter.untyped_segments;
             let (aperture, properties) =
-                (segment.kind == SegmentKind::Aperture, if system { SYSTEM_MEMORY } else { 0 });
+                (typed && segment.kind == SegmentKind::Aperture, if typed && system { SYSTEM_MEMORY } else { 0 });
             put(segment_word(offset_of!(Segment, CommitLimit)), segment.bytes);
             put(segment_word(offset_of!(Segment, BytesCommitted)), usage.committed);
             put(segment_word(offset_of!(Segment, BytesResident)), usage.resident);

@@ -132,6 +132,9 @@ pub struct Adapter {
     /// Memory segments, in the order of their ids.
     #[serde(default, rename = "segment")]
     pub segments: Vec<Segment>,
+    /// The host does not tell what its segments are made of (Windows 10).
+    #[serde(default)]
+    pub untyped_segments: bool,
     /// Engines, in the order of their ordinals.
     #[serde(default, rename = "node")]
     pub nodes: Vec<Node>,
