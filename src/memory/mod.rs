@@ -91,13 +91,22 @@ pub enum Error {
     },
 }
 
+/// What is open at the moment of a call.
+pub struct Stage {
+    /// The open platform.
+    pub platform: Arc<dyn Platform>,
+    /// The machine, while there is a snapshot of it.
+    pub scene: Option<Scene>,
+}
+
 /// What the machine is at the moment of a call.
-#[derive(Clone)]
 pub struct Scene {
+    /// No other scene of the process has it; never 0.
+    pub number: u64,
     /// The open platform.
     pub platform: Arc<dyn Platform>,
     /// The nodes.
-    pub snapshot: Arc<Snapshot>,
+    pub snapshot: Snapshot,
     /// The open GPUs by node.
     pub devices: Arc<Devices>,
 }
