@@ -41,8 +41,7 @@ fn allocate(
     let coherence = [HsaMemFlags::CoarseGrain, HsaMemFlags::Uncached].into_iter().any(set);
     argument(!(set(HsaMemFlags::ExtendedCoherent) && coherence), "ExtendedCoherent excludes CoarseGrain and Uncached")?;
     let request = Request { node: node_id, anchor, bytes, alignment, address: wanted, flags };
-    let scene = process::scene()?;
-    let start = process::with_memory(|memory| Ok(memory.allocate(&scene, &request)?))?;
+    let start = process::with_scene(|memory, scene| Ok(memory.allocate(scene, &request)?))?;
     out.write(std::ptr::with_exposed_provenance_mut(start as usize));
     Ok(())
 }
@@ -57,8 +56,7 @@ fn register(
     process::require_open()?;
     given("MemoryAddress", address)?;
     let range = (address.expose_provenance() as u64, bytes);
-    let scene = process::scene()?;
-    process::with_memory(|memory| Ok(memory.register(&scene, range, flags, nodes)?))
+    process::with_scene(|memory, scene| Ok(memory.register(scene, range, flags, nodes)?))
 }
 
 fn map(
@@ -75,9 +73,8 @@ fn map(
     if alternate.is_null() && process::platform_name()? != "kfd" {
         return Err(Error::Unmappable("AlternateVAGPU"));
     }
-    let scene = process::scene()?;
     let range = (address.addr() as u64, bytes);
-    let seen = process::with_memory(|memory| Ok(memory.map(&scene, range, nodes)?))?;
+    let seen = process::with_scene(|memory, scene| Ok(memory.map(scene, range, nodes)?))?;
     if !alternate.is_null() {
         // SAFETY: the pointer is the caller's, for one number, and not NULL.
         unsafe { Out::new("AlternateVAGPU", alternate) }?.write(seen);
@@ -86,8 +83,7 @@ fn map(
 }
 
 fn unmap(address: *const c_void) -> Result<(), Error> {
-    let platform = process::platform()?;
-    process::with_memory(|memory| Ok(memory.unmap(&*platform, address.addr() as u64)?))
+    process::with_memory(|memory, stage| Ok(memory.unmap(&*stage.platform, address.addr() as u64)?))
 }
 
 fn plain_coarse() -> HsaMemFlags {
@@ -147,8 +143,7 @@ exports! {
     fn hsaKmtFreeMemory(MemoryAddress: *mut c_void, SizeInBytes: HSAuint64) {
         process::require_open()?;
         given("MemoryAddress", MemoryAddress)?;
-        let platform = process::platform()?;
-        process::with_memory(|memory| Ok(memory.free(&*platform, MemoryAddress.addr() as u64)?))
+        process::with_memory(|memory, stage| Ok(memory.free(&*stage.platform, MemoryAddress.addr() as u64)?))
     }
 
     /// Writes how much memory of a GPU node is free, in bytes.
@@ -197,8 +192,9 @@ exports! {
     fn hsaKmtDeregisterMemory(MemoryAddress: *mut c_void) {
         process::require_open()?;
         given("MemoryAddress", MemoryAddress)?;
-        let platform = process::platform()?;
-        process::with_memory(|memory| Ok(memory.deregister(&*platform, MemoryAddress.addr() as u64)?))
+        process::with_memory(|memory, stage| {
+            Ok(memory.deregister(&*stage.platform, MemoryAddress.addr() as u64)?)
+        })
     }
 
     /// Maps memory for all GPUs that may use it and writes its address there.
@@ -256,11 +252,10 @@ exports! {
         process::require_open()?;
         // SAFETY: the pointer is the caller's, for one structure.
         let out = unsafe { Out::new("PointerInfo", PointerInfo) }?;
-        let platform = process::platform()?;
-        let scene = process::scene().ok();
         let address = Pointer.addr() as u64;
-        let known =
-            process::with_memory(|memory| Ok(memory.pointer_info(&*platform, scene.as_ref(), address)))?;
+        let known = process::with_memory(|memory, stage| {
+            Ok(memory.pointer_info(&*stage.platform, stage.scene.as_ref(), address))
+        })?;
         if matches!(known, Err(crate::memory::Error::Unknown(_))) {
             out.write(HsaPointerInfo::ZERO);
         }
@@ -286,9 +281,8 @@ exports! {
     fn hsaKmtSetMemoryUserData(Pointer: *const c_void, UserData: *mut c_void) {
         process::require_open()?;
         given("Pointer", Pointer)?;
-        let platform = process::platform()?;
         let (address, data) = (Pointer.addr() as u64, UserData.expose_provenance());
-        process::with_memory(|memory| Ok(memory.set_user_data(&*platform, address, data)?))
+        process::with_memory(|memory, stage| Ok(memory.set_user_data(&*stage.platform, address, data)?))
     }
 
     /// Makes the first page of an allocation ordinary memory, for the address sanitizer.

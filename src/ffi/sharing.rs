@@ -24,8 +24,7 @@ fn on_handle<T>(
 ) -> Result<T, Error> {
     process::require_open()?;
     object("the memory", handle)?;
-    let platform = process::platform()?;
-    process::with_memory(|memory| Ok(call(memory, &*platform, handle.addr() as u64)?))
+    process::with_memory(|memory, stage| Ok(call(memory, &*stage.platform, handle.addr() as u64)?))
 }
 
 fn place(
@@ -84,10 +83,9 @@ unsafe fn register_graphics(
         0
     };
     let file = borrowed(handle)?;
-    let scene = process::scene()?;
     // SAFETY: `borrowed` has found it open; a caller that closes it meanwhile gets another file or EBADF.
     let file = unsafe { BorrowedFd::borrow_raw(file) };
-    let taken = process::with_memory(|memory| Ok(memory.import(&scene, file, &nodes, hint)?))?;
+    let taken = process::with_scene(|memory, scene| Ok(memory.import(scene, file, &nodes, hint)?))?;
     let surface = taken.surface.and_then(metadata);
     let told = HsaGraphicsResourceInfo {
         MemoryAddress: std::ptr::with_exposed_provenance_mut(taken.address as usize),
@@ -184,9 +182,8 @@ exports! {
         // SAFETY: both pointers are the caller's, for one number each.
         let (offset, out) = unsafe { (Out::new("Offset", Offset)?, Out::new("DMABufFd", DMABufFd)?) };
         out.write(-1);
-        let platform = process::platform()?;
         let range = (MemoryAddress.addr() as u64, MemorySizeInBytes);
-        let (file, begin) = process::with_memory(|memory| Ok(memory.export(&*platform, range)?))?;
+        let (file, begin) = process::with_memory(|memory, stage| Ok(memory.export(&*stage.platform, range)?))?;
         offset.write(begin);
         out.write(file.into_raw_fd());
         Ok(())
@@ -204,9 +201,8 @@ exports! {
         let out = unsafe { Out::new("SharedMemoryHandle", SharedMemoryHandle) }?;
         object("va", va)?;
         object("MemoryAddress", MemoryAddress)?;
-        let platform = process::platform()?;
         let address = MemoryAddress.addr() as u64;
-        out.write(process::with_memory(|memory| Ok(memory.handle_of(&*platform, address)?))?);
+        out.write(process::with_memory(|memory, stage| Ok(memory.handle_of(&*stage.platform, address)?))?);
         Ok(())
     }
 
@@ -334,10 +330,9 @@ caller_exports! {
             return not_supported("handles that are no files");
         }
         let file = borrowed(u64::try_from(desc.dmabuf_fd()).map_err(|_| Error::Handle("the file"))?)?;
-        let scene = process::scene()?;
         // SAFETY: `borrowed` has found it open; a caller that closes it meanwhile gets another file or EBADF.
         let file = unsafe { BorrowedFd::borrow_raw(file) };
-        let (handle, bytes) = process::with_memory(|memory| Ok(memory.import_handle(&scene, file, None)?))?;
+        let (handle, bytes) = process::with_scene(|memory, scene| Ok(memory.import_handle(scene, file, None)?))?;
         let result = HsaHandleImportResult {
             buf_handle: std::ptr::without_provenance_mut(handle as usize),
             dmabuf_fd: -1,

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::platform::memory::Buffer;
@@ -26,6 +27,8 @@ pub(super) type Key = (u64, u32);
 struct Block {
     buffer: Arc<dyn Buffer>,
     free: Mutex<Ranges>,
+    /// Bytes of the largest part of `free`, for whoever looks for room.
+    largest: AtomicU64,
 }
 
 impl Block {
@@ -34,8 +37,31 @@ impl Block {
     }
 
     fn take(self: &Arc<Self>, pool: &Arc<Pool>, bytes: u64, alignment: u64) -> Option<Piece> {
-        let address = self.free().take(bytes, alignment)?;
-        Some(Piece { block: Arc::clone(self), pool: Arc::clone(pool), address, bytes, freed: Mutex::new(false) })
+        if self.largest.load(Ordering::Relaxed) < bytes {
+            return None;
+        }
+        let mut free = self.free();
+        let (before, _) = free.free();
+        let address = free.take(bytes, alignment)?;
+        self.largest.store(free.free().1, Ordering::Relaxed);
+        pool.used.fetch_add(bytes, Ordering::Relaxed);
+        if before == BLOCK_BYTES {
+            pool.empty.fetch_sub(1, Ordering::Relaxed);
+        }
+        drop(free);
+        let freed = AtomicBool::new(false);
+        Some(Piece { block: Arc::clone(self), pool: Arc::clone(pool), address, bytes, freed })
+    }
+
+    fn give(&self, pool: &Pool, address: u64, bytes: u64) {
+        let mut free = self.free();
+        free.give(address, bytes);
+        let (left, largest) = free.free();
+        self.largest.store(largest, Ordering::Relaxed);
+        pool.used.fetch_sub(bytes, Ordering::Relaxed);
+        if left == BLOCK_BYTES {
+            pool.empty.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -45,24 +71,36 @@ impl Block {
 
 /// The blocks of one key.
 #[derive(Default)]
-struct Pool(Mutex<Vec<Arc<Block>>>);
+struct Pool {
+    blocks: Mutex<Vec<Arc<Block>>>,
+    /// Blocks without a piece, and bytes of all pieces; blocks that are about to enter count as well.
+    empty: AtomicUsize,
+    used: AtomicU64,
+}
 
 impl Pool {
     fn blocks(&self) -> MutexGuard<'_, Vec<Arc<Block>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes out the empty blocks, all or those beyond what is kept: more than one block, and more than twice as many
     /// bytes free as in use. The caller drops them without a lock.
     fn surplus(&self, all: bool) -> Vec<Arc<Block>> {
+        if self.empty.load(Ordering::Relaxed) == 0 {
+            return Vec::new();
+        }
         let mut blocks = self.blocks();
-        let free: u64 = blocks.iter().map(|block| block.free().free().0).sum();
-        let used = blocks.len() as u64 * BLOCK_BYTES - free;
+        let used = self.used.load(Ordering::Relaxed);
+        let free = (blocks.len() as u64 * BLOCK_BYTES).saturating_sub(used);
         let mut spare = if all { u64::MAX } else { free.saturating_sub(2 * used) };
+        if spare < BLOCK_BYTES {
+            return Vec::new();
+        }
         let (mut left, mut out) = (blocks.len(), Vec::new());
         blocks.retain(|block| {
             let goes = (all || left > 1) && spare >= BLOCK_BYTES && block.is_empty();
             if goes {
+                self.empty.fetch_sub(1, Ordering::Relaxed);
                 spare -= BLOCK_BYTES;
                 left -= 1;
                 out.push(Arc::clone(block));
@@ -105,7 +143,8 @@ impl Fragments {
         // No lock is held while the kernel is asked.
         let buffer = make()?;
         let free = Mutex::new(Ranges::new(buffer.address(), BLOCK_BYTES));
-        let block = Arc::new(Block { buffer, free });
+        let block = Arc::new(Block { buffer, free, largest: AtomicU64::new(BLOCK_BYTES) });
+        pool.empty.fetch_add(1, Ordering::Relaxed);
         let piece = block.take(&pool, bytes, alignment);
         pool.blocks().push(block);
         Ok(piece)
@@ -131,7 +170,7 @@ pub(super) struct Piece {
     pool: Arc<Pool>,
     address: u64,
     bytes: u64,
-    freed: Mutex<bool>,
+    freed: AtomicBool,
 }
 
 impl Buffer for Piece {
@@ -166,12 +205,10 @@ impl Buffer for Piece {
     }
 
     fn free(&self) -> Result<(), platform::Error> {
-        let mut freed = self.freed.lock().unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *freed, true) {
+        if self.freed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        self.block.free().give(self.address, self.bytes);
-        drop(freed);
+        self.block.give(&self.pool, self.address, self.bytes);
         // Blocks are destroyed here, where no lock is held.
         drop(self.pool.surplus(false));
         Ok(())

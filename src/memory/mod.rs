@@ -1,10 +1,12 @@
 //! Memory of this process that GPUs can use: what is allocated and registered, who may use it, what a pointer is.
 //!
-//! `table` holds what is alive and answers for any address without a kernel call; `flags` decides what an allocation
-//! is from what its caller said. The pages themselves are the platform's. May call: `platform`, `topology`, `abi`.
+//! `table` holds what is alive and answers for any address without a kernel call, out of an `index`; `flags` decides
+//! what an allocation is from what its caller said; `fragments` cuts small ones from large ones. The pages themselves
+//! are the platform's. May call: `platform`, `topology`, `abi`.
 
 mod flags;
 mod fragments;
+mod index;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::flags::Route;
 use self::fragments::{BLOCK_BYTES, Fragments};
-use self::table::{Allocation, Kind, Table, Turn};
+use self::table::{Allocation, Kind, Lists, Table, Turn};
 use crate::abi::{
     HSA_LINKPROPERTY, HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_SHARED, HSA_POINTER_REGISTERED_USER,
     HSA_POINTER_RESERVED_ADDR, HSA_POINTER_TYPE, HsaMemFlags,
@@ -91,13 +93,22 @@ pub enum Error {
     },
 }
 
+/// What is open at the moment of a call.
+pub struct Stage {
+    /// The open platform.
+    pub platform: Arc<dyn Platform>,
+    /// The machine, while there is a snapshot of it.
+    pub scene: Option<Scene>,
+}
+
 /// What the machine is at the moment of a call.
-#[derive(Clone)]
 pub struct Scene {
+    /// No other scene of the process has it; never 0.
+    pub number: u64,
     /// The open platform.
     pub platform: Arc<dyn Platform>,
     /// The nodes.
-    pub snapshot: Arc<Snapshot>,
+    pub snapshot: Snapshot,
     /// The open GPUs by node.
     pub devices: Arc<Devices>,
 }
@@ -193,9 +204,9 @@ pub struct Taken {
 #[derive(Default)]
 pub struct Memory {
     table: Table,
-    /// Every list of nodes that was ever told. Callers read them whenever they like, so none is ever taken back; there
+    /// All lists of nodes that were ever told. Callers read them whenever they like, so none is ever taken back; there
     /// are no more than combinations of nodes that somebody used.
-    lists: Mutex<BTreeSet<&'static [u32]>>,
+    lists: Mutex<BTreeSet<&'static Lists>>,
     fragments: Fragments,
     handles: Mutex<Handles>,
 }
@@ -324,9 +335,11 @@ impl Memory {
     /// Frees what `turn` is the right to. Nobody finds it from the first step on: its addresses may be somebody else's as
     /// soon as they are free.
     fn end(&self, allocation: &Arc<Allocation>, turn: &Turn<'_>) -> Result<(), Error> {
-        self.table.remove(allocation);
+        let entry = self.table.remove(allocation);
         if let Err(error) = allocation.buffer().free() {
-            self.table.put_back(allocation);
+            if let Some(entry) = entry {
+                self.table.put_back(entry);
+            }
             return Err(error.into());
         }
         turn.gone();
@@ -357,12 +370,12 @@ impl Memory {
                 match known.turn() {
                     // Its last registration ended meanwhile, and nobody finds it any more.
                     Err(Error::NotRegistered(_)) => continue,
-                    turn => return turn?.register_again(wanted),
+                    turn => return turn?.register_again(&self.table, wanted),
                 }
             }
             if let Some(known) = self.table.at(address) {
                 let Some(wanted) = wanted else { return Err(Error::IsAllocation(address)) };
-                return known.turn()?.register_for(wanted);
+                return known.turn()?.register_for(&self.table, wanted);
             }
             let through = scene.devices.values().next().ok_or(Error::Unsupported("registration without a GPU"))?;
             let buffer = memory.register(&UserMemory {
@@ -374,7 +387,7 @@ impl Memory {
             })?;
             let allocation = Arc::new(Allocation::new(Kind::User, (0, None), bytes, flags, buffer));
             if let Some(wanted) = &wanted {
-                allocation.turn()?.register_for(wanted.clone())?;
+                allocation.turn()?.register_for(&self.table, wanted.clone())?;
             }
             // Of two threads that registered the same, one enters it and the other finds it.
             if self.table.insert_user(&allocation) {
@@ -391,7 +404,7 @@ impl Memory {
         };
         let turn = known.turn()?;
         if !matches!(known.kind(), Kind::User | Kind::Shared) {
-            return turn.forget_nodes();
+            return turn.forget_nodes(&self.table);
         }
         let ended = if turn.deregister() { self.end(&known, &turn) } else { Ok(()) };
         ended.inspect_err(|_| turn.keep())
@@ -439,11 +452,11 @@ impl Memory {
         let fresh: Vec<_> = wanted.iter().filter(|device| !is_in(&mapped, device)).cloned().collect();
         if !fresh.is_empty() {
             self.without_spare_blocks(|| known.buffer().map(&fresh))?;
-            turn.add_mapped(fresh);
+            turn.add_mapped(&self.table, fresh);
         }
         if !surplus.is_empty() {
             known.buffer().unmap(&surplus)?;
-            turn.remove_mapped(&surplus);
+            turn.remove_mapped(&self.table, &surplus);
         }
         turn.count_map();
         Ok(known.buffer().address())
@@ -466,7 +479,7 @@ impl Memory {
             return Ok(());
         }
         known.buffer().unmap(&mapped)?;
-        turn.remove_mapped(&mapped);
+        turn.remove_mapped(&self.table, &mapped);
         turn.count_unmap();
         Ok(())
     }
@@ -481,24 +494,28 @@ impl Memory {
         address: u64,
     ) -> Result<PointerInfo, Error> {
         memory_of(platform)?;
-        let known = self.table.around(address).ok_or(Error::Unknown(address))?;
-        let (registered, mapped, user_data) = known.told();
-        let nodes = |devices: &[Arc<dyn Device>]| scene.map(|scene| scene.nodes_of(devices)).unwrap_or_default();
+        // No scene has the number 0.
+        let number = scene.map_or(0, |scene| scene.number);
+        let answer = self.table.tell(address, number, |registered, mapped| {
+            let nodes = |devices| scene.map(|scene| scene.nodes_of(devices)).unwrap_or_default();
+            self.lists(Lists { registered: nodes(registered), mapped: nodes(mapped) })
+        });
+        let answer = answer.ok_or(Error::Unknown(address))?;
         Ok(PointerInfo {
-            kind: match known.kind() {
+            kind: match answer.facts.kind {
                 Kind::User => HSA_POINTER_REGISTERED_USER,
                 Kind::Allocated => HSA_POINTER_ALLOCATED,
                 Kind::Addresses => HSA_POINTER_RESERVED_ADDR,
                 Kind::Shared => HSA_POINTER_REGISTERED_SHARED,
             },
-            node: known.node(),
-            flags: known.flags(),
-            cpu_address: known.buffer().cpu_address(),
-            gpu_address: known.buffer().address(),
-            bytes: known.bytes(),
-            registered: self.list(nodes(&registered)),
-            mapped: self.list(nodes(&mapped)),
-            user_data,
+            node: answer.facts.node,
+            flags: answer.facts.flags,
+            cpu_address: answer.facts.cpu_start,
+            gpu_address: answer.start,
+            bytes: answer.facts.bytes,
+            registered: &answer.lists.registered,
+            mapped: &answer.lists.mapped,
+            user_data: answer.user_data,
         })
     }
 
@@ -634,21 +651,18 @@ impl Memory {
     pub fn set_user_data(&self, platform: &dyn Platform, address: u64, data: usize) -> Result<(), Error> {
         memory_of(platform)?;
         let known = self.table.at(address).or_else(|| self.table.user_at(address, 0));
-        known.or_else(|| self.table.around(address)).ok_or(Error::Unknown(address))?.set_user_data(data);
-        Ok(())
+        let known = known.or_else(|| self.table.around(address)).ok_or(Error::Unknown(address))?;
+        self.table.set_user_data(&known, data).then_some(()).ok_or(Error::Unknown(address))
     }
 
-    /// The one copy of a list that callers get.
-    fn list(&self, nodes: Vec<u32>) -> &'static [u32] {
-        if nodes.is_empty() {
-            return &[];
-        }
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lists.get(&nodes[..]) {
+    /// The one copy of such lists that callers get.
+    fn lists(&self, lists: Lists) -> &'static Lists {
+        let mut known = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&lists) {
             return known;
         }
-        let list: &'static [u32] = nodes.leak();
-        lists.insert(list);
-        list
+        let kept: &'static Lists = Box::leak(Box::new(lists));
+        known.insert(kept);
+        kept
     }
 }

@@ -1,10 +1,13 @@
 //! What is alive: found by any address inside it in O(log n), without a kernel call under the lock.
+//!
+//! Of the locks, that of the table comes first, then that of one allocation.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use super::Error;
+use super::index::Index;
 use crate::abi::HsaMemFlags;
 use crate::platform::Device;
 use crate::platform::memory::Buffer;
@@ -27,15 +30,25 @@ pub(super) enum Kind {
 
 type Devices = Vec<Arc<dyn Device>>;
 
+/// What an allocation is, which never changes.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    pub kind: Kind,
+    /// Node that it was wanted from.
+    pub node: u32,
+    pub flags: HsaMemFlags,
+    pub bytes: u64,
+    /// First byte for the CPU, by which user memory is known; 0 where it sees none.
+    pub cpu_start: u64,
+}
+
 /// One allocation or registration.
 pub(super) struct Allocation {
-    kind: Kind,
-    /// Node that it was wanted from.
-    node: u32,
+    facts: Facts,
+    /// First byte for GPUs.
+    start: u64,
     /// Node of the GPU whose memory it is.
     owner: Option<u32>,
-    bytes: u64,
-    flags: HsaMemFlags,
     buffer: Arc<dyn Buffer>,
     state: Mutex<State>,
     settled: Condvar,
@@ -45,6 +58,8 @@ pub(super) struct Allocation {
 struct State {
     /// A call that changes it is under way.
     busy: bool,
+    /// Threads that wait until that is over.
+    waiting: u32,
     /// It is freed.
     gone: bool,
     registered: Option<Devices>,
@@ -53,7 +68,6 @@ struct State {
     maps: u32,
     /// Parts of it at which memory without a place is mapped.
     guests: u32,
-    user_data: usize,
 }
 
 impl Allocation {
@@ -65,15 +79,12 @@ impl Allocation {
         buffer: Arc<dyn Buffer>,
     ) -> Self {
         let state = Mutex::new(State { registrations: 1, ..State::default() });
-        Self { kind, node, owner, bytes, flags, buffer, state, settled: Condvar::new() }
+        let facts = Facts { kind, node, flags, bytes, cpu_start: buffer.cpu_address() };
+        Self { facts, start: buffer.address(), owner, buffer, state, settled: Condvar::new() }
     }
 
     pub(super) fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    pub(super) fn node(&self) -> u32 {
-        self.node
+        self.facts.kind
     }
 
     pub(super) fn owner(&self) -> Option<u32> {
@@ -81,24 +92,11 @@ impl Allocation {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    pub(super) fn flags(&self) -> HsaMemFlags {
-        self.flags
+        self.facts.bytes
     }
 
     pub(super) fn buffer(&self) -> &dyn Buffer {
         &*self.buffer
-    }
-
-    fn start(&self) -> u64 {
-        self.buffer.address()
-    }
-
-    /// Where the user knows user memory by.
-    fn user_start(&self) -> u64 {
-        self.buffer.cpu_address()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -107,26 +105,21 @@ impl Allocation {
 
     /// The right to change it, held by one thread at a time; no lock is held meanwhile.
     pub(super) fn turn(&self) -> Result<Turn<'_>, Error> {
-        let waited = self.settled.wait_timeout_while(self.state(), PATIENCE, |state| state.busy);
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         if state.busy {
-            return Err(Error::Busy { address: self.start(), seconds: PATIENCE.as_secs() });
+            state.waiting += 1;
+            let waited = self.settled.wait_timeout_while(state, PATIENCE, |state| state.busy);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
+        }
+        if state.busy {
+            return Err(Error::Busy { address: self.start, seconds: PATIENCE.as_secs() });
         }
         if state.gone {
-            return Err(Error::NotRegistered(self.start()));
+            return Err(Error::NotRegistered(self.start));
         }
         state.busy = true;
         Ok(Turn(self))
-    }
-
-    /// Devices that it is registered for, those that may use it, and the word of its user.
-    pub(super) fn told(&self) -> (Devices, Devices, usize) {
-        let state = self.state();
-        (state.registered.clone().unwrap_or_default(), state.mapped.clone(), state.user_data)
-    }
-
-    pub(super) fn set_user_data(&self, data: usize) {
-        self.state().user_data = data;
     }
 }
 
@@ -135,9 +128,12 @@ pub(super) struct Turn<'a>(&'a Allocation);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.state().busy = false;
-        // All of them: one that finds it gone would wake nobody after itself.
-        self.0.settled.notify_all();
+        let mut state = self.0.state();
+        state.busy = false;
+        if state.waiting != 0 {
+            // All of them: one that finds it gone would wake nobody after itself.
+            self.0.settled.notify_all();
+        }
     }
 }
 
@@ -160,21 +156,23 @@ impl Turn<'_> {
     }
 
     /// Registers for `devices` what is registered for none; the same list once more is fine.
-    pub(super) fn register_for(&self, devices: Devices) -> Result<(), Error> {
+    pub(super) fn register_for(&self, table: &Table, devices: Devices) -> Result<(), Error> {
         let mut state = self.state();
         match &state.registered {
-            Some(known) if !same(known, &devices) => Err(Error::AlreadyRegistered(self.0.start())),
+            Some(known) if !same(known, &devices) => Err(Error::AlreadyRegistered(self.0.start)),
             _ => {
                 state.registered = Some(devices);
+                drop(state);
+                table.forget_told(self.0);
                 Ok(())
             }
         }
     }
 
     /// Counts one more registration of the same memory, unless it is for other devices.
-    pub(super) fn register_again(&self, devices: Option<Devices>) -> Result<(), Error> {
+    pub(super) fn register_again(&self, table: &Table, devices: Option<Devices>) -> Result<(), Error> {
         if let Some(devices) = devices {
-            self.register_for(devices)?;
+            self.register_for(table, devices)?;
         }
         let mut state = self.state();
         state.registrations = state.registrations.checked_add(1).ok_or(Error::Argument("too many registrations"))?;
@@ -194,20 +192,24 @@ impl Turn<'_> {
     }
 
     /// Ends the registration of an allocation for single devices.
-    pub(super) fn forget_nodes(&self) -> Result<(), Error> {
-        self.state().registered.take().map(|_| ()).ok_or(Error::NotRegistered(self.0.start()))
+    pub(super) fn forget_nodes(&self, table: &Table) -> Result<(), Error> {
+        let had = self.state().registered.take();
+        table.forget_told(self.0);
+        had.map(|_| ()).ok_or(Error::NotRegistered(self.0.start))
     }
 
     pub(super) fn mapped(&self) -> Devices {
         self.state().mapped.clone()
     }
 
-    pub(super) fn add_mapped(&self, devices: Devices) {
+    pub(super) fn add_mapped(&self, table: &Table, devices: Devices) {
         self.state().mapped.extend(devices);
+        table.forget_told(self.0);
     }
 
-    pub(super) fn remove_mapped(&self, devices: &[Arc<dyn Device>]) {
+    pub(super) fn remove_mapped(&self, table: &Table, devices: &[Arc<dyn Device>]) {
         self.state().mapped.retain(|known| devices.iter().all(|device| device.id() != known.id()));
+        table.forget_told(self.0);
     }
 
     /// Other memory is mapped at some of its addresses.
@@ -237,10 +239,52 @@ impl Turn<'_> {
     }
 }
 
+/// Nodes of allocations. Callers read them whenever they like, so they live as long as the process.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Lists {
+    /// Nodes that it is registered for.
+    pub registered: Vec<u32>,
+    /// Nodes that may use it.
+    pub mapped: Vec<u32>,
+}
+
+/// An allocation in the table, with all that is told of it: one cache line, and nothing else is looked at.
+#[repr(align(64))]
+pub(super) struct Entry {
+    facts: Facts,
+    /// What was told of its state since that changed, to whoever saw the scene of the number beside it.
+    told: Option<&'static Lists>,
+    scene: u64,
+    user_data: usize,
+    allocation: Arc<Allocation>,
+}
+
+const _: () = assert!(size_of::<Entry>() == 64);
+
+/// What is told of an allocation.
+pub(super) struct Answer {
+    pub facts: Facts,
+    /// First byte for GPUs.
+    pub start: u64,
+    pub lists: &'static Lists,
+    /// The word of its user.
+    pub user_data: usize,
+}
+
+impl Entry {
+    fn new(allocation: &Arc<Allocation>) -> Self {
+        Self { facts: allocation.facts, told: None, scene: 0, user_data: 0, allocation: Arc::clone(allocation) }
+    }
+
+    fn answer(&self, start: u64, lists: &'static Lists) -> Answer {
+        Answer { facts: self.facts, start, lists, user_data: self.user_data }
+    }
+}
+
 #[derive(Default)]
 struct Entries {
     /// By first GPU address; they never overlap.
-    by_start: BTreeMap<u64, Arc<Allocation>>,
+    by_start: Index<Entry>,
     /// User memory by its own first byte and size; it may overlap.
     by_user: BTreeMap<(u64, u64), Arc<Allocation>>,
     /// Bytes of the largest user memory that there ever was.
@@ -248,59 +292,81 @@ struct Entries {
 }
 
 impl Entries {
-    fn enter(&mut self, allocation: &Arc<Allocation>) {
-        if allocation.kind == Kind::User {
-            self.largest_user = self.largest_user.max(allocation.bytes);
+    fn enter(&mut self, entry: Entry) {
+        let Facts { kind, bytes, cpu_start, .. } = entry.facts;
+        if kind == Kind::User {
+            self.largest_user = self.largest_user.max(bytes);
             // What came there while this one was not entered stays; this one is known by its other address.
-            let place = self.by_user.entry((allocation.user_start(), allocation.bytes));
-            place.or_insert_with(|| Arc::clone(allocation));
+            let place = self.by_user.entry((cpu_start, bytes));
+            place.or_insert_with(|| Arc::clone(&entry.allocation));
         }
-        self.by_start.insert(allocation.start(), Arc::clone(allocation));
+        self.by_start.insert(entry.allocation.start, entry);
+    }
+
+    /// What `address` lies in, as GPUs or as its user sees it, and its first byte for GPUs.
+    fn around(&self, address: u64) -> Option<(u64, &Entry)> {
+        let inside = |(start, entry): &(u64, &Entry)| address - start < entry.facts.bytes;
+        if let Some(found) = self.by_start.at_or_before(address).filter(inside) {
+            return Some(found);
+        }
+        let first = (address.saturating_sub(self.largest_user), 0);
+        let mut before = self.by_user.range(first..=(address, u64::MAX)).rev();
+        let (_, found) = before.find(|((start, bytes), _)| address - start < *bytes)?;
+        Some((found.start, self.by_start.get(found.start)?))
+    }
+
+    fn entry_of(&mut self, allocation: &Allocation) -> Option<&mut Entry> {
+        self.by_start.get_mut(allocation.start).filter(|entry| std::ptr::eq(&*entry.allocation, allocation))
     }
 }
 
 /// Everything that is alive.
 #[derive(Default)]
-pub(super) struct Table(Mutex<Entries>);
+pub(super) struct Table(RwLock<Entries>);
 
 impl Table {
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> RwLockReadGuard<'_, Entries> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn entries_mut(&self) -> RwLockWriteGuard<'_, Entries> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn insert(&self, allocation: Allocation) -> Arc<Allocation> {
         let allocation = Arc::new(allocation);
-        self.put_back(&allocation);
+        self.put_back(Entry::new(&allocation));
         allocation
     }
 
     /// Enters user memory; false when the same bytes are entered already.
     pub(super) fn insert_user(&self, allocation: &Arc<Allocation>) -> bool {
-        let mut entries = self.entries();
-        let fresh = !entries.by_user.contains_key(&(allocation.user_start(), allocation.bytes));
+        let mut entries = self.entries_mut();
+        let Facts { bytes, cpu_start, .. } = allocation.facts;
+        let fresh = !entries.by_user.contains_key(&(cpu_start, bytes));
         if fresh {
-            entries.enter(allocation);
+            entries.enter(Entry::new(allocation));
         }
         fresh
     }
 
     /// Enters what was removed.
-    pub(super) fn put_back(&self, allocation: &Arc<Allocation>) {
-        self.entries().enter(allocation);
+    pub(super) fn put_back(&self, entry: Entry) {
+        self.entries_mut().enter(entry);
     }
 
-    pub(super) fn remove(&self, allocation: &Allocation) {
-        let mut entries = self.entries();
-        entries.by_start.remove(&allocation.start());
-        let key = (allocation.user_start(), allocation.bytes);
+    pub(super) fn remove(&self, allocation: &Allocation) -> Option<Entry> {
+        let mut entries = self.entries_mut();
+        let key = (allocation.facts.cpu_start, allocation.facts.bytes);
         if entries.by_user.get(&key).is_some_and(|known| std::ptr::eq(&**known, allocation)) {
             entries.by_user.remove(&key);
         }
+        entries.by_start.remove(allocation.start)
     }
 
     /// What begins at `address`, as GPUs see it.
     pub(super) fn at(&self, address: u64) -> Option<Arc<Allocation>> {
-        self.entries().by_start.get(&address).cloned()
+        self.entries().by_start.get(address).map(|entry| Arc::clone(&entry.allocation))
     }
 
     /// User memory of at least `bytes` that begins at `address`, the largest.
@@ -311,15 +377,43 @@ impl Table {
 
     /// What `address` lies in, as GPUs or as its user sees it.
     pub(super) fn around(&self, address: u64) -> Option<Arc<Allocation>> {
+        self.entries().around(address).map(|(_, entry)| Arc::clone(&entry.allocation))
+    }
+
+    /// What is told of the allocation that `address` lies in, to whoever sees the scene of that number. `make` makes
+    /// lists of the devices that it is registered for and of those that may use it, where they have changed.
+    pub(super) fn tell(
+        &self,
+        address: u64,
+        scene: u64,
+        make: impl FnOnce(&[Arc<dyn Device>], &[Arc<dyn Device>]) -> &'static Lists,
+    ) -> Option<Answer> {
         let entries = self.entries();
-        if let Some((start, found)) = entries.by_start.range(..=address).next_back()
-            && address - start < found.bytes
-        {
-            return Some(Arc::clone(found));
+        let (start, entry) = entries.around(address)?;
+        if let Some(lists) = entry.told.filter(|_| entry.scene == scene) {
+            return Some(entry.answer(start, lists));
         }
-        let first = (address.saturating_sub(entries.largest_user), 0);
-        let mut before = entries.by_user.range(first..=(address, u64::MAX)).rev();
-        before.find(|((start, bytes), _)| address - start < *bytes).map(|(_, found)| Arc::clone(found))
+        drop(entries);
+        let mut entries = self.entries_mut();
+        let (start, _) = entries.around(address)?;
+        let entry = entries.by_start.get_mut(start)?;
+        let state = entry.allocation.state();
+        let lists = make(state.registered.as_deref().unwrap_or_default(), &state.mapped);
+        drop(state);
+        (entry.told, entry.scene) = (Some(lists), scene);
+        Some(entry.answer(start, lists))
+    }
+
+    /// What was told of the state of an allocation is no longer true.
+    fn forget_told(&self, allocation: &Allocation) {
+        if let Some(entry) = self.entries_mut().entry_of(allocation) {
+            entry.told = None;
+        }
+    }
+
+    /// Keeps a word of the user with an allocation; false when it is no longer alive.
+    pub(super) fn set_user_data(&self, allocation: &Allocation, data: usize) -> bool {
+        self.entries_mut().entry_of(allocation).map(|entry| entry.user_data = data).is_some()
     }
 
     /// The scratch area that `address` lies in.
@@ -368,7 +462,7 @@ mod tests {
         add(&table, Kind::Allocated, 0x1000, 0x1000, 0x1000);
         add(&table, Kind::Allocated, 0x2000, 0x2000, 0x3000);
         add(&table, Kind::User, 0x9123, 0x70123, 0x2000);
-        let start = |address| table.around(address).map(|found| found.start());
+        let start = |address| table.around(address).map(|found| found.start);
         assert_eq!((start(0xfff), start(0x1000), start(0x1fff)), (None, Some(0x1000), Some(0x1000)));
         assert_eq!((start(0x4fff), start(0x5000)), (Some(0x2000), None));
         assert_eq!(
@@ -387,11 +481,11 @@ mod tests {
         add(&table, Kind::User, 0x10000, 0x1000, 0x8000);
         add(&table, Kind::User, 0x20000, 0x1000, 0x1000);
         add(&table, Kind::User, 0x30000, 0x4000, 0x1000);
-        let at = |address, bytes| table.user_at(address, bytes).map(|found| found.start());
+        let at = |address, bytes| table.user_at(address, bytes).map(|found| found.start);
         assert_eq!((at(0x1000, 0x1000), at(0x1000, 0x8001), at(0x4000, 1)), (Some(0x10000), None, Some(0x30000)));
         assert_eq!(at(0x2000, 0), None, "only the first byte");
         // Inside the large one, behind a smaller one that ends before.
-        assert_eq!(table.around(0x7fff).unwrap().start(), 0x10000);
+        assert_eq!(table.around(0x7fff).unwrap().start, 0x10000);
         table.remove(&table.user_at(0x1000, 0x8000).unwrap());
         assert_eq!(at(0x1000, 0), Some(0x20000));
         assert!(table.around(0x7fff).is_none() && table.around(0x10000).is_none());

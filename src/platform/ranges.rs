@@ -9,6 +9,8 @@ pub struct Ranges {
     by_start: BTreeMap<u64, u64>,
     /// The same as (bytes, first address).
     by_size: BTreeSet<(u64, u64)>,
+    /// Bytes of all of them.
+    free: u64,
 }
 
 impl Ranges {
@@ -23,12 +25,14 @@ impl Ranges {
         if bytes != 0 {
             self.by_start.insert(start, bytes);
             self.by_size.insert((bytes, start));
+            self.free += bytes;
         }
     }
 
     fn remove(&mut self, start: u64) -> u64 {
         let bytes = self.by_start.remove(&start).unwrap_or(0);
         self.by_size.remove(&(bytes, start));
+        self.free -= bytes;
         bytes
     }
 
@@ -90,7 +94,7 @@ impl Ranges {
 
     /// Bytes that are free in all, and of the largest part.
     pub fn free(&self) -> (u64, u64) {
-        (self.by_start.values().sum(), self.by_size.last().map_or(0, |(bytes, _)| *bytes))
+        (self.free, self.by_size.last().map_or(0, |(bytes, _)| *bytes))
     }
 }
 

@@ -31,7 +31,7 @@ use self::log::Log;
 use crate::abi::generation::Generation;
 use crate::abi::{HsaStructureSizes, HsaSystemProperties, HsaVersionInfo, HsaWddmSurfaceMetadata};
 use crate::events;
-use crate::memory::{Memory, Scene};
+use crate::memory::{Memory, Scene, Stage};
 use crate::platform::caller::Module;
 use crate::platform::dxg::dxcore::Lookup;
 use crate::platform::os::{Claim, ForkMark};
@@ -209,20 +209,14 @@ pub fn with_snapshot<T>(read: impl FnOnce(&Snapshot) -> Result<T, Error>) -> Res
     let process = Process::current();
     process.require_open()?;
     let session = process.session.load();
-    let snapshot = session.as_ref().ok_or(Error::NotOpened)?.snapshot();
-    read(snapshot.as_ref().ok_or(Error::NoSnapshot)?)
+    let stage = session.as_ref().ok_or(Error::NotOpened)?.stage();
+    let scene = stage.as_ref().and_then(|stage| stage.scene.as_ref());
+    read(&scene.ok_or(Error::NoSnapshot)?.snapshot)
 }
 
 /// The open device of a GPU node: it stays open for as long as the caller keeps it.
 pub fn device(node: u32) -> Result<Arc<dyn Device>, Error> {
     Process::current().session().device(node)
-}
-
-/// What the machine is now: the snapshot, and the platform and devices behind it.
-pub fn scene() -> Result<Scene, Error> {
-    let process = Process::current();
-    process.require_open()?;
-    process.session().scene()
 }
 
 /// The open platform.
@@ -232,11 +226,20 @@ pub fn platform() -> Result<Arc<dyn Platform>, Error> {
     process.session().platform()
 }
 
-/// Runs `work` on the memory of this process.
-pub fn with_memory<T>(work: impl FnOnce(&Memory) -> Result<T, Error>) -> Result<T, Error> {
+/// Runs `work` on the memory of this process, and on what is open. Takes no lock; what is open stays until `work` is
+/// done.
+pub fn with_memory<T>(work: impl FnOnce(&Memory, &Stage) -> Result<T, Error>) -> Result<T, Error> {
     let process = Process::current();
     process.require_open()?;
-    work(&process.session().memory)
+    let session = process.session.load();
+    let session = session.as_ref().ok_or(Error::NotOpened)?;
+    let stage = session.stage();
+    work(&session.memory, stage.as_ref().ok_or(Error::NotOpened)?)
+}
+
+/// [`with_memory`] for what needs a snapshot as well.
+pub fn with_scene<T>(work: impl FnOnce(&Memory, &Scene) -> Result<T, Error>) -> Result<T, Error> {
+    with_memory(|memory, stage| work(memory, stage.scene.as_ref().ok_or(Error::NoSnapshot)?))
 }
 
 /// Runs `work` on the events of this process.
@@ -277,7 +280,8 @@ pub fn device_file() -> Option<RawFd> {
 pub fn debug_support() -> Result<bool, Error> {
     let process = Process::current();
     let session = process.session();
-    if session.snapshot().is_some() || session.platform_name()? != "kfd" {
+    let has_snapshot = session.stage().as_ref().is_some_and(|stage| stage.scene.is_some());
+    if has_snapshot || session.platform_name()? != "kfd" {
         return session.debug_support();
     }
     session.acquire(process)?;

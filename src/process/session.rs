@@ -12,12 +12,12 @@ use super::settings::{self, Settings};
 use super::{Error, Level, Process};
 use crate::abi::{HsaSystemProperties, HsaVersionInfo, HsaWddmSurfaceMetadata};
 use crate::events;
-use crate::memory::{Memory, Scene};
+use crate::memory::{Memory, Scene, Stage};
 use crate::platform::file::Trace;
 use crate::platform::kfd::sysfs::Recall;
 use crate::platform::{self, Device, Devices, Kept, Options, Platform, Request};
+use crate::topology;
 use crate::topology::cpu::Cpus;
-use crate::topology::{self, Snapshot};
 
 /// What an open did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,12 +28,13 @@ pub enum Opened {
     Again,
 }
 
-/// Everything that a process owns. Calls that change it take turns; getters read the snapshot beside them.
+/// Everything that a process owns. Calls that change it take turns; others read the stage beside them.
 #[derive(Default)]
 pub struct Session {
     slot: Mutex<Slot>,
     settled: Condvar,
-    snapshot: ArcSwapOption<Snapshot>,
+    /// What is open, for whoever reads without a turn; only the holder of the turn replaces it.
+    stage: ArcSwapOption<Stage>,
     loader: LoaderGate,
     failure: Mutex<Option<String>>,
     pub(super) memory: Memory,
@@ -62,7 +63,8 @@ struct Slot {
 struct State {
     settings: Settings,
     platform: Option<Arc<dyn Platform>>,
-    devices: Arc<Devices>,
+    /// Snapshots that were ever built.
+    built: u64,
     /// What the kernel ties to this process: it outlives the last close, and the next open uses it again. A fork child
     /// abandons it with the session and gets its own.
     kept: Kept,
@@ -195,9 +197,9 @@ impl Session {
         &self.loader
     }
 
-    /// The live snapshot, if there is one; takes no lock.
-    pub(super) fn snapshot(&self) -> Guard<Option<Arc<Snapshot>>> {
-        self.snapshot.load()
+    /// What is open, if anything is; takes no lock. What it names stays for as long as the guard does.
+    pub(super) fn stage(&self) -> Guard<Option<Arc<Stage>>> {
+        self.stage.load()
     }
 
     pub(super) fn open(&self, process: &Process) -> Result<Opened, Error> {
@@ -234,6 +236,7 @@ impl Session {
             process.log.line(Level::Warning, NAME, format_args!("{remark}"));
         }
         self.memory.begin();
+        self.stage.store(Some(Arc::new(Stage { platform: Arc::clone(&opened.platform), scene: None })));
         turn.state.platform = Some(opened.platform);
         turn.state.note_files(process);
         if turn.state.settings.host != settings.host {
@@ -265,8 +268,8 @@ impl Session {
         }
         let closed = self.drop_snapshot(process, &mut turn.state);
         // The device file and libdxcore; what still uses a device keeps the library loaded.
-        let platform = turn.state.platform.take();
-        self.loader.load(|| drop(platform));
+        let open = (turn.state.platform.take(), self.stage.swap(None));
+        self.loader.load(|| drop(open));
         turn.state.note_files(process);
         process.opens.set_live(0);
         closed.map_err(Error::Close)
@@ -278,10 +281,11 @@ impl Session {
             if state.platform.is_none() {
                 return Err(Error::NotOpened);
             }
-            let Some(snapshot) = &*self.snapshot.load() else { return Ok(None) };
+            let stage = self.stage();
+            let Some(scene) = stage.as_ref().and_then(|stage| stage.scene.as_ref()) else { return Ok(None) };
             let references = process.snapshots.live().checked_add(1).ok_or(Error::TooManyReferences)?;
             process.snapshots.set_live(references);
-            Ok(Some(snapshot.system))
+            Ok(Some(scene.snapshot.system))
         })?;
         let mut turn = match decided {
             Decided::Done(system) => return Ok(system),
@@ -302,8 +306,11 @@ impl Session {
             process.log.line(level, NAME, format_args!("{} is skipped: {}", skipped.what, skipped.reason));
         }
         let system = built.snapshot.system;
-        (turn.state.devices, turn.state.cpus) = (Arc::new(built.devices), Some(Box::new(built.cpus)));
-        self.snapshot.store(Some(Arc::new(built.snapshot)));
+        turn.state.cpus = Some(Box::new(built.cpus));
+        turn.state.built += 1;
+        let (number, snapshot, devices) = (turn.state.built, built.snapshot, Arc::new(built.devices));
+        let scene = Some(Scene { number, platform: Arc::clone(&platform), snapshot, devices });
+        self.stage.store(Some(Arc::new(Stage { platform, scene })));
         process.snapshots.set_live(1);
         Ok(system)
     }
@@ -337,15 +344,17 @@ impl Session {
     /// Drops the snapshot and closes every device that nothing else uses; returns the first error after the last one.
     fn drop_snapshot(&self, process: &Process, state: &mut State) -> Result<(), platform::Error> {
         process.snapshots.set_live(0);
-        self.snapshot.store(None);
+        let bare = |platform: &Arc<dyn Platform>| Arc::new(Stage { platform: Arc::clone(platform), scene: None });
+        let old = self.stage.swap(state.platform.as_ref().map(bare));
         let mut result = Ok(());
         // Nothing that is only kept for later keeps a device open.
         self.memory.trim();
         if let Some(platform) = &state.platform {
             platform.forget_devices();
         }
-        // A call that looks at the list just now lets its devices go when it is done with it.
-        let devices = Arc::try_unwrap(std::mem::take(&mut state.devices)).unwrap_or_default();
+        // A call that looks at the scene just now lets its devices go when it is done with it.
+        let scene = old.and_then(Arc::into_inner).and_then(|stage| stage.scene);
+        let devices = scene.and_then(|scene| Arc::into_inner(scene.devices)).unwrap_or_default();
         for device in devices.into_values() {
             // Only this list hands out references, so a count of one cannot rise here.
             if Arc::strong_count(&device) == 1 {
@@ -368,42 +377,31 @@ impl Session {
     }
 
     pub(super) fn device(&self, node: u32) -> Result<Arc<dyn Device>, Error> {
-        self.look(|state| {
-            if state.platform.is_none() {
-                return Err(Error::NotOpened);
-            }
-            let snapshot = self.snapshot.load();
-            snapshot.as_ref().ok_or(Error::NoSnapshot)?.node(node)?;
-            state.devices.get(&node).cloned().ok_or(Error::NotGpu(node))
-        })
-    }
-
-    /// The platform, the snapshot and the devices together, as they belong to one another.
-    pub(super) fn scene(&self) -> Result<Scene, Error> {
-        self.look(|state| {
-            Ok(Scene {
-                platform: state.platform.clone().ok_or(Error::NotOpened)?,
-                snapshot: self.snapshot.load_full().ok_or(Error::NoSnapshot)?,
-                devices: Arc::clone(&state.devices),
-            })
+        self.look(|_| {
+            let stage = self.stage();
+            let scene = stage.as_ref().ok_or(Error::NotOpened)?.scene.as_ref().ok_or(Error::NoSnapshot)?;
+            scene.snapshot.node(node)?;
+            scene.devices.get(&node).cloned().ok_or(Error::NotGpu(node))
         })
     }
 
     /// The open platform.
     pub(super) fn platform(&self) -> Result<Arc<dyn Platform>, Error> {
-        self.look(|state| state.platform.clone().ok_or(Error::NotOpened))
+        Ok(Arc::clone(&self.stage().as_ref().ok_or(Error::NotOpened)?.platform))
     }
 
     /// The open devices, none without a snapshot.
     pub(super) fn devices(&self) -> Result<Arc<Devices>, Error> {
-        self.look(|state| Ok(Arc::clone(&state.devices)))
+        self.look(|_| {
+            let stage = self.stage();
+            let scene = stage.as_ref().and_then(|stage| stage.scene.as_ref());
+            Ok(scene.map(|scene| Arc::clone(&scene.devices)).unwrap_or_default())
+        })
     }
 
     pub(super) fn debug_support(&self) -> Result<bool, Error> {
-        let (platform, devices) = self.look(|state| {
-            let platform = state.platform.clone().ok_or(Error::NotOpened)?;
-            Ok((platform, state.devices.values().cloned().collect::<Vec<_>>()))
-        })?;
+        let (platform, devices) = (self.platform()?, self.devices()?);
+        let devices: Vec<_> = devices.values().cloned().collect();
         Ok(!devices.is_empty() && platform.debug_support(&devices)?)
     }
 }
