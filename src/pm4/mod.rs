@@ -1,8 +1,8 @@
-//! Command packets: encoding and decoding of PM4, register names per generation.
+//! Command packets: encoding and decoding of PM4 and SDMA, register names per generation.
 //!
 //! Pure functions over slices of dwords: no allocation (but what a caller's formatter does), no I/O, no panic, no
-//! unsafe code. [`Encoder`] writes the packets of [`packet`] into a caller's buffer, [`decode`] reads
-//! any dwords at all, and [`registers`] has the names and fields of the registers that the
+//! unsafe code. [`Encoder`] writes the packets of [`packet`] or [`sdma`] into a caller's buffer, [`decode`] and
+//! [`sdma::decode`] read any dwords at all, and [`registers`] has the names and fields of the registers that the
 //! packets set. Every packet is one entry of a table (`table.rs` reads it), so that both directions and the text for
 //! humans are the same facts. Numbers are those of queues-pm4.md sections 2 to 4; where it is silent, the public header
 //! that has them is named: PAL's merged MEC packet headers, Linux' `soc15d.h` and `nvd.h`, and ROCr's
@@ -20,6 +20,7 @@ pub mod opcode;
 pub mod packet;
 pub mod register_fields;
 pub mod registers;
+pub mod sdma;
 
 pub use bits::*;
 pub use decode::{Decoded, Decoder, What, decode};
