@@ -14,6 +14,7 @@
 //! * [`platform`]: the seam to a kernel driver, and the drivers behind it.
 //! * [`memory`]: what is allocated and registered, what a pointer is.
 //! * [`events`]: event objects and waits.
+//! * [`pm4`]: command packets, encoded and decoded.
 //! * [`topology`]: the snapshot of nodes, banks, caches and links.
 
 pub mod abi;
@@ -22,5 +23,6 @@ pub mod events;
 pub mod ffi;
 pub mod memory;
 pub mod platform;
+pub mod pm4;
 pub mod process;
 pub mod topology;
