@@ -7,7 +7,6 @@ use super::checks::{argument, array, given, gpu, node, not_implemented, not_supp
 use super::{Out, exports, read_array};
 use crate::abi::*;
 use crate::memory::Request;
-use crate::platform::os::page_size;
 use crate::process::{self, Error};
 
 /// What every way to allocate checks and does. Only an address that the caller asks for stays in `*address` after a
@@ -35,8 +34,6 @@ fn allocate(
     }
     node(node_id)?;
     argument(alignment == 0 || alignment.is_power_of_two(), "Alignment is no power of two")?;
-    let suits = wanted.is_none_or(|fixed| fixed.is_multiple_of(alignment.max(page_size() as u64)));
-    argument(suits, "*MemoryAddress is no multiple of a page, or of Alignment")?;
     argument(bytes != 0, "SizeInBytes is 0")?;
     let coherence = [HsaMemFlags::CoarseGrain, HsaMemFlags::Uncached].into_iter().any(set);
     argument(!(set(HsaMemFlags::ExtendedCoherent) && coherence), "ExtendedCoherent excludes CoarseGrain and Uncached")?;

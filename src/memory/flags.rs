@@ -24,6 +24,17 @@ fn page_bytes(flags: HsaMemFlags) -> u64 {
     }
 }
 
+/// Checks a wanted address: it is a multiple of a page and of the wanted alignment.
+pub(super) fn check_place(flags: HsaMemFlags, alignment: u64, address: Option<u64>) -> Result<(), Error> {
+    let unit = alignment.max(page_bytes(flags));
+    match address {
+        Some(address) if !address.is_multiple_of(unit) => {
+            Err(Error::Argument("*MemoryAddress is no multiple of a page, or of Alignment"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks size, alignment and the flags against one another.
 pub(super) fn check(flags: HsaMemFlags, bytes: u64, alignment: u64) -> Result<(), Error> {
     let page = page_bytes(flags);
@@ -87,6 +98,14 @@ mod tests {
             assert!(check(flags, bytes, bytes).is_ok() && check(flags, bytes / 2, 0).is_err());
             assert!(check(flags, bytes, bytes / 2).is_err());
         }
+    }
+
+    #[test]
+    fn a_wanted_address_is_a_page() {
+        let (plain, large) = (HsaMemFlags(0), HsaMemFlags(0).with(HsaMemFlags::PageSize, HSA_PAGE_SIZE_64KB.0));
+        assert!(check_place(plain, 0, None).is_ok() && check_place(plain, 0, Some(0x7000)).is_ok());
+        assert!(check_place(plain, 0, Some(0x7800)).is_err() && check_place(large, 0, Some(0x7000)).is_err());
+        assert!(check_place(plain, 0x2000, Some(0x7000)).is_err() && check_place(plain, 0x2000, Some(0x8000)).is_ok());
     }
 
     #[test]

@@ -140,6 +140,10 @@ impl Fragments {
         if found.is_some() {
             return Ok(found);
         }
+        // Blocks begin at large pages; one that might not have the alignment would be made for nothing.
+        if alignment > LARGE && bytes + alignment > BLOCK_BYTES {
+            return Ok(None);
+        }
         // No lock is held while the kernel is asked.
         let buffer = make()?;
         let free = Mutex::new(Ranges::new(buffer.address(), BLOCK_BYTES));
@@ -300,6 +304,25 @@ mod tests {
         assert_eq!(BLOCKS.load(Ordering::SeqCst), 1, "the other piece keeps it");
         drop(b);
         assert_eq!(BLOCKS.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn no_block_is_made_that_may_lack_the_alignment() {
+        let fragments = Fragments::default();
+        let made = AtomicU64::new(0);
+        let get = |bytes: u64, alignment: u64| {
+            let make = || {
+                made.fetch_add(1, Ordering::SeqCst);
+                Ok(Arc::new(Counted(LARGE)) as Arc<dyn Buffer>)
+            };
+            fragments.allocate((9, 0), rounded(bytes).unwrap(), alignment, make).unwrap().is_some()
+        };
+        assert!(!get(LARGE, BLOCK_BYTES) && !get(100 << 20, 64 << 20));
+        assert_eq!(made.load(Ordering::SeqCst), 0);
+        assert!(get(LARGE, 64 << 20) && get(100 << 20, LARGE));
+        assert_eq!(made.load(Ordering::SeqCst), 1);
+        // These blocks are not among those that the other test counts.
+        std::mem::forget(fragments);
     }
 
     #[test]

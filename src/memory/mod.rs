@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::flags::Route;
 use self::fragments::{BLOCK_BYTES, Fragments};
-use self::table::{Allocation, Kind, Lists, Table, Turn};
+use self::table::{Allocation, Guest, Kind, Lists, Table, Turn};
 use crate::abi::{
     HSA_LINKPROPERTY, HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_SHARED, HSA_POINTER_REGISTERED_USER,
     HSA_POINTER_RESERVED_ADDR, HSA_POINTER_TYPE, HsaMemFlags,
@@ -240,6 +240,7 @@ impl Memory {
         scene.snapshot.node(request.node)?;
         let flags = request.flags;
         flags::check(flags, request.bytes, request.alignment)?;
+        flags::check_place(flags, request.alignment, request.address)?;
         let is_gpu = scene.devices.contains_key(&request.node);
         let route = flags::route(flags, is_gpu);
         let place = match route {
@@ -269,8 +270,14 @@ impl Memory {
             Some(piece) => piece,
             None => self.whole(memory, &wanted)?,
         };
-        let owner = (route != Route::Host).then_some(request.node);
-        let kind = if flags.get(HsaMemFlags::OnlyAddress) != 0 { Kind::Addresses } else { Kind::Allocated };
+        let bare = flags.get(HsaMemFlags::OnlyAddress) != 0;
+        let kind = if bare { Kind::Addresses } else { Kind::Allocated };
+        let owner = match &wanted.place {
+            Place::Device(_) => Some(request.node),
+            // Once they are mapped they have memory of one GPU, which the others do not reach.
+            Place::Host { through: Some(anchor), .. } if bare => scene.node_of(anchor.id()),
+            Place::Host { .. } => None,
+        };
         let start = buffer.address();
         self.table.insert(Allocation::new(kind, (request.node, owner), bytes, flags, buffer));
         Ok(start)
@@ -593,10 +600,14 @@ impl Memory {
         memory_of(platform)?;
         let named = self.named(handle)?;
         if named.own {
-            let turn = named.allocation.turn()?;
-            self.end(&named.allocation, &turn)?;
+            match named.allocation.turn() {
+                Ok(turn) => self.end(&named.allocation, &turn)?,
+                // It was freed by its address.
+                Err(Error::NotRegistered(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
-        // Of two that end it at once, one had no turn, or finds nothing here.
+        // Of two that end it at once, one finds nothing here.
         self.handles().known.remove(&handle).map(|_| ()).ok_or(Error::NoHandle(handle))
     }
 
@@ -611,7 +622,9 @@ impl Memory {
     /// Where the CPU sees what a handle names; 0 where it does not.
     pub fn cpu_address(&self, platform: &dyn Platform, handle: u64) -> Result<u64, Error> {
         memory_of(platform)?;
-        Ok(self.named(handle)?.allocation.buffer().cpu_address())
+        let named = self.named(handle)?;
+        let _turn = named.allocation.turn()?;
+        Ok(named.allocation.buffer().cpu_address())
     }
 
     /// Maps a part of what a handle names at `address`, inside addresses that are reserved, or takes that back.
@@ -630,20 +643,31 @@ impl Memory {
             found.kind() == Kind::Addresses && end.is_some_and(|end| end <= found.bytes())
         });
         let reserved = reserved.ok_or(Error::NotReserved { address, bytes })?;
+        // So whoever holds two turns holds that of the addresses first.
+        if named.allocation.kind() == Kind::Addresses {
+            return Err(Error::NotMappable(named.allocation.buffer().address()));
+        }
         let turn = reserved.turn()?;
         if maps && !turn.mapped().is_empty() {
             return Err(Error::NotReserved { address, bytes });
         }
         let _turn = named.allocation.turn()?;
         let buffer = named.allocation.buffer();
-        let changed = match maps {
-            true => self.without_spare_blocks(|| buffer.map_at(address, offset, bytes))?,
-            false => buffer.unmap_at(address, offset, bytes).map(|()| true)?,
-        };
-        if changed {
-            turn.count_guest(maps);
+        let guest = Guest { address, offset, bytes, name: buffer.address() };
+        if !maps {
+            buffer.unmap_at(address, offset, bytes)?;
+            turn.remove_guest(&guest);
+            return Ok(());
         }
-        Ok(())
+        match turn.guest_at(&guest) {
+            Some(known) if known == guest => Ok(()),
+            Some(_) => Err(Error::NotReserved { address, bytes }),
+            None => {
+                self.without_spare_blocks(|| buffer.map_at(address, offset, bytes))?;
+                turn.add_guest(guest);
+                Ok(())
+            }
+        }
     }
 
     /// Keeps a word of the caller with the allocation or registered memory that begins at `address`, or else that has it

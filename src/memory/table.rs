@@ -66,8 +66,25 @@ struct State {
     registrations: u32,
     mapped: Devices,
     maps: u32,
-    /// Parts of it at which memory without a place is mapped.
-    guests: u32,
+    /// Parts of it at which memory without a place is mapped; they do not overlap.
+    guests: Vec<Guest>,
+}
+
+/// Memory without a place, where it is mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Guest {
+    pub(super) address: u64,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+    /// The name of the memory, which nothing else has while it is mapped.
+    pub(super) name: u64,
+}
+
+impl Guest {
+    fn overlaps(&self, other: &Self) -> bool {
+        let before = |a: &Self, b: &Self| a.address.saturating_add(a.bytes) <= b.address;
+        !before(self, other) && !before(other, self)
+    }
 }
 
 impl Allocation {
@@ -214,13 +231,21 @@ impl Turn<'_> {
 
     /// Other memory is mapped at some of its addresses.
     pub(super) fn has_guests(&self) -> bool {
-        self.state().guests != 0
+        !self.state().guests.is_empty()
     }
 
-    /// Counts one more guest, or one less.
-    pub(super) fn count_guest(&self, comes: bool) {
-        let mut state = self.state();
-        state.guests = if comes { state.guests.saturating_add(1) } else { state.guests.saturating_sub(1) };
+    /// What is mapped at some of a guest's addresses.
+    pub(super) fn guest_at(&self, guest: &Guest) -> Option<Guest> {
+        self.state().guests.iter().find(|known| known.overlaps(guest)).copied()
+    }
+
+    /// One more guest, where none is.
+    pub(super) fn add_guest(&self, guest: Guest) {
+        self.state().guests.push(guest);
+    }
+
+    pub(super) fn remove_guest(&self, guest: &Guest) {
+        self.state().guests.retain(|known| known != guest);
     }
 
     pub(super) fn count_map(&self) {

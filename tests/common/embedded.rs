@@ -96,6 +96,7 @@ pub fn node(id: u32) -> HsaNodeProperties {
 }
 
 /// Nothing is alive, and no rule of the kernel was broken.
+#[allow(dead_code)] // As above.
 pub fn assert_clean() {
     assert_eq!(control::ledger().total(), 0, "{:?}", control::ledger());
     assert_eq!(control::violations(), Vec::<String>::new());

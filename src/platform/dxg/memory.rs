@@ -204,7 +204,18 @@ impl Physical {
     fn let_go(&self) -> Result<(), Error> {
         let (handles, allocations) = (self.device.handles()?, self.allocations());
         let dxcore = self.device.dxcore();
-        if self.state().resident {
+        let was_resident = self.state().resident;
+        let was_mapped = self.state().mapped;
+        let restored = |error| {
+            // If this fails too, the next free begins where this one ended. What has no place was mapped nowhere.
+            let _ = match (was_mapped, was_resident) {
+                (0, false) => Ok(()),
+                (0, true) => self.make_resident(),
+                _ => self.place(),
+            };
+            error
+        };
+        if was_resident {
             dxcore.evict(handles.device, &allocations)?;
             self.state().resident = false;
         }
@@ -215,18 +226,12 @@ impl Physical {
             };
             match dxcore.map_gpu_va(&handles.queue, (self.kind.address + offset, bytes), 0, 0) {
                 Ok(fence) => self.device.expect(fence),
-                Err(error) => return Err(self.restored(error)),
+                Err(error) => return Err(restored(error)),
             }
             self.state().mapped = mapped - 1;
         }
-        self.device.settle()
-    }
-
-    /// Puts it back to use after a part of it was taken back; `error` is why that went no further.
-    fn restored(&self, error: Error) -> Error {
-        // If this fails too, the next free begins where this one ended.
-        let _ = self.place();
-        error
+        // The GPU has let go of it before its memory goes.
+        self.device.settle().map_err(restored)
     }
 }
 
@@ -242,6 +247,8 @@ struct DxgBuffer {
     /// One for each GPU that has it, the first of which has it for as long as it lives.
     parts: Mutex<Vec<Arc<Physical>>>,
     kind: Kind,
+    /// Addresses that have memory while they are mapped, and only then.
+    bare: bool,
     /// After the parts: the addresses are given back when nothing is mapped there any more.
     span: Span,
     /// Distance of the first byte from the first page.
@@ -275,27 +282,24 @@ impl Buffer for DxgBuffer {
     }
 
     fn map(&self, devices: &[Arc<dyn Device>]) -> Result<(), platform::Error> {
-        let mut fresh = Vec::new();
-        for device in devices {
-            if self.part_on(device).is_some() {
-                continue;
-            }
-            let has_parts = !self.parts().is_empty();
-            if self.kind.domain == ROCDXG_KMD_DOMAIN_LOCAL && has_parts {
-                // No driver lets a GPU of a virtual machine into another one's memory.
-                return Err(Error::PeerAccess.into());
-            }
-            fresh.push(Arc::new(Physical::new(own(device)?, self.kind)?));
+        let missing: Vec<_> = devices.iter().filter(|device| self.part_on(device).is_none()).collect();
+        let all = self.parts().len() + missing.len();
+        if self.kind.domain == ROCDXG_KMD_DOMAIN_LOCAL && !missing.is_empty() && all > 1 {
+            // No driver lets a GPU of a virtual machine into another one's memory.
+            return Err(Error::PeerAccess.into());
         }
+        let part = |device: &Arc<dyn Device>| Ok(Arc::new(Physical::new(own(device)?, self.kind)?));
+        let fresh = missing.into_iter().map(part).collect::<Result<Vec<_>, Error>>()?;
         self.parts().extend(fresh);
         Ok(())
     }
 
-    /// The first GPU keeps it: what is allocated is mapped for its GPU for as long as it lives.
+    /// The first GPU keeps it: what is allocated is mapped for its GPU for as long as it lives. Bare addresses are free for
+    /// other memory afterwards.
     fn unmap(&self, devices: &[Arc<dyn Device>]) -> Result<(), platform::Error> {
         for device in devices {
             let Some(part) = self.part_on(device) else { continue };
-            if self.parts().first().is_some_and(|first| Arc::ptr_eq(first, &part)) {
+            if !self.bare && self.parts().first().is_some_and(|first| Arc::ptr_eq(first, &part)) {
                 continue;
             }
             part.free()?;
@@ -354,7 +358,7 @@ impl Dxg {
             flags: HsaMemFlags(0),
         };
         let parts = Mutex::new(vec![Arc::new(Physical::new(device, kind)?)]);
-        let buffer = Arc::new(DxgBuffer { parts, kind, span, offset: 0, cpu: base, pages: Some(pages) });
+        let buffer = Arc::new(DxgBuffer { parts, kind, bare: false, span, offset: 0, cpu: base, pages: Some(pages) });
         Ok(Imported { buffer, bytes, flags: HsaMemFlags(0), surface: None })
     }
 
@@ -411,7 +415,7 @@ impl Dxg {
         kind.address = span.base();
         let created = guard.keep();
         let parts = Mutex::new(vec![Arc::new(Physical::opened(Arc::clone(&device), kind, created)?)]);
-        let buffer = Arc::new(DxgBuffer { parts, kind, span, offset: 0, cpu: 0, pages: None });
+        let buffer = Arc::new(DxgBuffer { parts, kind, bare: false, span, offset: 0, cpu: 0, pages: None });
         Ok(Imported { buffer, bytes: client, flags: kind.flags, surface })
     }
 }
@@ -493,7 +497,8 @@ impl Memory for Dxg {
         let later = set(HsaMemFlags::OnlyAddress)
             || set(HsaMemFlags::Scratch) && set(HsaMemFlags::HostAccess) && bytes > LARGE_SCRATCH;
         let parts = if later { Vec::new() } else { vec![Arc::new(Physical::new(device, kind)?)] };
-        Ok(Arc::new(DxgBuffer { parts: Mutex::new(parts), kind, span, offset: 0, cpu, pages }))
+        let (parts, bare) = (Mutex::new(parts), set(HsaMemFlags::OnlyAddress));
+        Ok(Arc::new(DxgBuffer { parts, kind, bare, span, offset: 0, cpu, pages }))
     }
 
     fn register(&self, user: &UserMemory<'_>) -> Result<Arc<dyn Buffer>, platform::Error> {
@@ -515,8 +520,8 @@ impl Memory for Dxg {
             client_bytes: 0,
             flags: HsaMemFlags(0),
         };
-        let part = Arc::new(Physical::new(through, kind)?);
-        Ok(Arc::new(DxgBuffer { parts: Mutex::new(vec![part]), kind, span, offset, cpu: user.address, pages: None }))
+        let parts = Mutex::new(vec![Arc::new(Physical::new(through, kind)?)]);
+        Ok(Arc::new(DxgBuffer { parts, kind, bare: false, span, offset, cpu: user.address, pages: None }))
     }
 
     fn import(&self, foreign: &Foreign<'_>) -> Result<Imported, platform::Error> {
