@@ -9,7 +9,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -88,6 +88,12 @@ impl Visibility for Everything {
 #[derive(Debug, Clone, Default)]
 pub struct Recall(Arc<Mutex<Known>>);
 
+impl Recall {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// What a [`Recall`] knows.
 #[derive(Debug, Default)]
 struct Known {
@@ -152,15 +158,27 @@ pub fn read(
     if tolerance == Tolerance::Capture {
         return Ok(read(&mut Known::default())?.discovery);
     }
+    // Taken out: no lock is held while files are read.
+    let mut known = std::mem::take(&mut *options.recall.known());
+    let discovery = settled(tree, read, &mut known);
+    *options.recall.known() = known;
+    discovery
+}
+
+/// Reads the tree again until nothing of it changed meanwhile.
+fn settled(
+    tree: &Path,
+    read: impl Fn(&mut Known) -> Result<Reading, Error>,
+    known: &mut Known,
+) -> Result<Discovery, Error> {
     let generation = Generation::open(tree)?;
-    let mut known = options.recall.0.lock().unwrap_or_else(PoisonError::into_inner);
     for attempt in 0..TRIES {
         if attempt > 0 {
             thread::sleep(Duration::from_millis(1 << (attempt - 1)));
         }
         let before = generation.number()?;
         known.renew(Stamp { file: generation.identity, generation: before });
-        let outcome = read(&mut known);
+        let outcome = read(known);
         if generation.number()? != before {
             continue;
         }
