@@ -14,7 +14,7 @@ use crate::abi::{
     HsaMemoryAccessFault, Plain, Writer,
 };
 use crate::platform::events::{Awaited, Happened, Woken};
-use crate::platform::{self, Devices, Platform};
+use crate::platform::{self, Platform};
 
 /// Why a call on events fails.
 #[derive(Debug, thiserror::Error)]
@@ -251,9 +251,4 @@ fn tell(record: &Record, happened: &Happened, node_of: impl Fn(u64) -> Option<u3
         }
     }
     Ok(())
-}
-
-/// The node of a device among `devices`.
-pub fn node_of(devices: &Devices, id: u64) -> Option<u32> {
-    devices.iter().find(|(_, device)| device.id() == id).map(|(node, _)| *node)
 }

@@ -23,7 +23,7 @@ fn one(
 fn wait(events: &[usize], all: bool, milliseconds: HSAuint32, ages: Option<&mut [u64]>) -> Result<(), Error> {
     let platform = process::platform()?;
     // Whoever made the fault is found among the nodes as they are after the wait.
-    let node_of = |id| process::devices().ok().and_then(|devices| events::node_of(&devices, id));
+    let node_of = |id| process::devices().ok().and_then(|devices| platform::node_of(&devices, id));
     process::with_events(|table| Ok(table.wait(&*platform, node_of, events, all, milliseconds, ages)?))
 }
 
@@ -85,12 +85,11 @@ exports! {
         let out = unsafe { Out::new("Event", Event) }?;
         out.write(std::ptr::null_mut());
         // SAFETY: the pointer is the caller's, to one structure, and not NULL.
-        let kind = unsafe { EventDesc.read_unaligned() }.EventType;
+        let descriptor = unsafe { EventDesc.read_unaligned() };
+        let kind = descriptor.EventType;
         if kind.0 >= HSA_EVENTTYPE_MAXID.0 {
             return Err(Error::Argument(format!("{} is no kind of event", kind.0)));
         }
-        // SAFETY: as above.
-        let descriptor = unsafe { EventDesc.read_unaligned() };
         let platform = process::platform()?;
         let event =
             process::with_events(|events| Ok(events.create(&*platform, &descriptor, ManualReset, IsSignaled)?))?;

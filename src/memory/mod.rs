@@ -126,7 +126,7 @@ impl Scene {
     }
 
     fn node_of(&self, device: u64) -> Option<u32> {
-        self.devices.iter().find(|(_, known)| known.id() == device).map(|(node, _)| *node)
+        platform::node_of(&self.devices, device)
     }
 
     fn nodes_of(&self, devices: &[Arc<dyn Device>]) -> Vec<u32> {
@@ -406,7 +406,7 @@ impl Memory {
     /// Ends a registration; the last one frees what it made.
     pub fn deregister(&self, platform: &dyn Platform, address: u64) -> Result<(), Error> {
         let memory = memory_of(platform)?;
-        let Some(known) = self.table.user_at(address, 0).or_else(|| self.table.at(address)) else {
+        let Some(known) = self.table.known_by(address) else {
             return if memory.needs_registration() { Err(Error::NotRegistered(address)) } else { Ok(()) };
         };
         let turn = known.turn()?;
@@ -420,14 +420,13 @@ impl Memory {
     /// Lets GPUs use memory: those at `nodes`, or those that it is registered for, or all that can. The result is
     /// where they see `address`.
     pub fn map(&self, scene: &Scene, (address, bytes): (u64, u64), nodes: Option<&[u32]>) -> Result<u64, Error> {
-        memory_of(&*scene.platform)?;
+        let memory = memory_of(&*scene.platform)?;
         if let Some(scratch) = self.table.scratch_around(address) {
             let _turn = scratch.turn()?;
             scratch.buffer().back(address, bytes, true)?;
             return Ok(address);
         }
-        let Some(known) = self.table.user_at(address, 0).or_else(|| self.table.at(address)) else {
-            let memory = memory_of(&*scene.platform)?;
+        let Some(known) = self.table.known_by(address) else {
             return if memory.needs_registration() { Err(Error::Unknown(address)) } else { Ok(address) };
         };
         if !known.buffer().is_mappable() {
@@ -476,7 +475,7 @@ impl Memory {
             let _turn = scratch.turn()?;
             return Ok(scratch.buffer().back(address, 0, false)?);
         }
-        let Some(known) = self.table.user_at(address, 0).or_else(|| self.table.at(address)) else {
+        let Some(known) = self.table.known_by(address) else {
             return if memory.needs_registration() { Err(Error::Unknown(address)) } else { Ok(()) };
         };
         let turn = known.turn()?;

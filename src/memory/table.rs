@@ -400,6 +400,11 @@ impl Table {
         entries.by_user.range((address, bytes)..=(address, u64::MAX)).next_back().map(|(_, found)| Arc::clone(found))
     }
 
+    /// What begins at `address`: user memory as its user sees it, the largest, before anything as GPUs see it.
+    pub(super) fn known_by(&self, address: u64) -> Option<Arc<Allocation>> {
+        self.user_at(address, 0).or_else(|| self.at(address))
+    }
+
     /// What `address` lies in, as GPUs or as its user sees it.
     pub(super) fn around(&self, address: u64) -> Option<Arc<Allocation>> {
         self.entries().around(address).map(|(_, entry)| Arc::clone(&entry.allocation))

@@ -182,6 +182,11 @@ pub trait Device: Send + Sync {
 /// The open GPUs of a snapshot, by node.
 pub type Devices = BTreeMap<u32, Arc<dyn Device>>;
 
+/// The node of the device that the driver calls `id`.
+pub fn node_of(devices: &Devices, id: u64) -> Option<u32> {
+    devices.iter().find(|(_, device)| device.id() == id).map(|(node, _)| *node)
+}
+
 /// How a GPU lays out surfaces (`HsaGpuTileConfig`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TileConfig {
