@@ -47,6 +47,15 @@ pub struct UserMemory<'a> {
     pub through: &'a Arc<dyn Device>,
 }
 
+impl UserMemory<'_> {
+    /// The whole pages that it lies in: first address, and bytes. `None` when it is empty or does not end.
+    pub fn pages(&self, page: u64) -> Option<(u64, u64)> {
+        let first = self.address / page * page;
+        let bytes = self.bytes.checked_add(self.address - first)?.checked_next_multiple_of(page)?;
+        (self.bytes != 0 && first.checked_add(bytes).is_some()).then_some((first, bytes))
+    }
+}
+
 /// Memory that another process, or another part of this one, made a file of.
 pub struct Foreign<'a> {
     /// The file; it stays the caller's.
@@ -111,9 +120,9 @@ pub trait Buffer: Send + Sync {
         Err(Error::Unsupported("files of this memory"))
     }
 
-    /// Memory without a place alone: maps `bytes` of it from `offset` on at `address`, which the caller has reserved. False
-    /// when the very same is mapped there already.
-    fn map_at(&self, address: u64, offset: u64, bytes: u64) -> Result<bool, Error> {
+    /// Memory without a place alone: maps `bytes` of it from `offset` on at `address`, which the caller has reserved and
+    /// where nothing is mapped.
+    fn map_at(&self, address: u64, offset: u64, bytes: u64) -> Result<(), Error> {
         let _ = (address, offset, bytes);
         Err(Error::Unsupported("other places for this memory"))
     }

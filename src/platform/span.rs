@@ -42,7 +42,7 @@ unsafe fn mmap(
     flags: i32,
     file: Option<(BorrowedFd<'_>, u64)>,
 ) -> io::Result<u64> {
-    let length = usize::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))?;
+    let length = usize::try_from(bytes).map_err(|_| no_memory())?;
     let wanted = ptr::without_provenance_mut(address as usize);
     let (fd, offset) = file.map_or((-1, 0), |(fd, offset)| (fd.as_raw_fd(), offset));
     // Offsets of device files use all 64 bits.
@@ -140,7 +140,8 @@ pub struct Span {
     region: Option<Arc<Region>>,
 }
 
-fn no_memory() -> io::Error {
+/// What the system says when there is no room.
+pub(crate) fn no_memory() -> io::Error {
     io::Error::from_raw_os_error(libc::ENOMEM)
 }
 

@@ -35,11 +35,9 @@ struct Mapped {
     address: u64,
     offset: u64,
     bytes: u64,
-    /// It is being taken back.
-    leaving: bool,
 }
 
-/// Such memory.
+/// Such memory. Its user makes one call on it at a time.
 pub(super) struct Loose {
     physical: Physical,
     mapped: Mutex<Vec<Mapped>>,
@@ -106,15 +104,11 @@ impl Buffer for Loose {
         Ok(())
     }
 
-    fn map_at(&self, address: u64, offset: u64, bytes: u64) -> Result<bool, platform::Error> {
+    fn map_at(&self, address: u64, offset: u64, bytes: u64) -> Result<(), platform::Error> {
         let whole = bytes != 0 && (address | offset | bytes).is_multiple_of(PAGE);
         let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.physical.bytes());
         if !whole || !inside {
             return Err(Error::BadRange { address: offset, bytes }.into());
-        }
-        let wanted = Mapped { address, offset, bytes, leaving: false };
-        if self.mapped().contains(&wanted) {
-            return Ok(false);
         }
         let device = self.physical.device();
         let handles = device.handles()?;
@@ -133,27 +127,17 @@ impl Buffer for Loose {
             let _ = self.unmap_parts(&parts);
             return Err(error.into());
         }
-        self.mapped().push(wanted);
-        Ok(true)
+        self.mapped().push(Mapped { address, offset, bytes });
+        Ok(())
     }
 
     fn unmap_at(&self, address: u64, offset: u64, bytes: u64) -> Result<(), platform::Error> {
-        let known = Mapped { address, offset, bytes, leaving: false };
-        {
-            let mut mapped = self.mapped();
-            let place = mapped.iter_mut().find(|mapped| **mapped == known);
-            place.ok_or(Error::BadRange { address, bytes })?.leaving = true;
+        let known = Mapped { address, offset, bytes };
+        if !self.mapped().contains(&known) {
+            return Err(Error::BadRange { address, bytes }.into());
         }
-        let gone = self.unmap_parts(&self.parts(address, offset, bytes));
-        let leaving = Mapped { leaving: true, ..known };
-        let mut mapped = self.mapped();
-        match gone {
-            Ok(()) => mapped.retain(|mapped| *mapped != leaving),
-            Err(error) => {
-                mapped.iter_mut().filter(|mapped| **mapped == leaving).for_each(|mapped| mapped.leaving = false);
-                return Err(error.into());
-            }
-        }
+        self.unmap_parts(&self.parts(address, offset, bytes))?;
+        self.mapped().retain(|mapped| *mapped != known);
         Ok(())
     }
 

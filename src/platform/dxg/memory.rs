@@ -76,15 +76,13 @@ pub(super) fn chunks(bytes: u64) -> impl Iterator<Item = (u64, u64)> {
 impl Physical {
     /// Creates, maps and makes resident; waits until the paging is done.
     fn new(device: Arc<DxgDevice>, kind: Kind) -> Result<Self, Error> {
-        let physical = Self { device, kind, state: Mutex::default() };
-        physical.create()?;
-        physical.settled()
+        Self::unplaced(device, kind)?.settled()
     }
 
-    /// Opens what a file of another process stands for. `created` is the caller's until then.
-    fn opened(device: Arc<DxgDevice>, kind: Kind, created: Created) -> Result<Self, Error> {
+    /// What a file of another process stands for, neither mapped nor resident. `created` is the caller's until then.
+    fn opened(device: Arc<DxgDevice>, kind: Kind, created: Created) -> Self {
         let state = State { created: Some(created), ..State::default() };
-        Self { device, kind, state: Mutex::new(state) }.settled()
+        Self { device, kind, state: Mutex::new(state) }
     }
 
     /// Created, and neither mapped nor resident.
@@ -406,15 +404,14 @@ impl Dxg {
         let surface = parsed.first().and_then(|entry| entry.surface);
         let client = record.map_or(bytes, |record| record.client_bytes);
         if !foreign.place {
-            let state = Mutex::new(State { created: Some(guard.keep()), ..State::default() });
-            let physical = Physical { device: Arc::clone(&device), kind, state };
+            let physical = Physical::opened(Arc::clone(&device), kind, guard.keep());
             let buffer = Arc::new(Loose::new(physical, &self.names)?);
             return Ok(Imported { buffer, bytes: client, flags: kind.flags, surface });
         }
         let span = self.pools()?.span(Pool::Local, bytes, 0, None)?;
         kind.address = span.base();
-        let created = guard.keep();
-        let parts = Mutex::new(vec![Arc::new(Physical::opened(Arc::clone(&device), kind, created)?)]);
+        let physical = Physical::opened(Arc::clone(&device), kind, guard.keep()).settled()?;
+        let parts = Mutex::new(vec![Arc::new(physical)]);
         let buffer = Arc::new(DxgBuffer { parts, kind, bare: false, span, offset: 0, cpu: 0, pages: None });
         Ok(Imported { buffer, bytes: client, flags: kind.flags, surface })
     }
@@ -454,30 +451,22 @@ impl Memory for Dxg {
         // Without a provider there is no memory: said before anything is reserved.
         device.provider()?;
         let bytes = wanted.bytes.checked_next_multiple_of(PAGE).ok_or(Error::TooLarge { bytes: wanted.bytes })?;
+        let mut kind = Kind {
+            domain: ROCDXG_KMD_DOMAIN_LOCAL,
+            memory_flags: memory_flags(wanted.flags),
+            pages: 0,
+            address: 0,
+            bytes,
+            client_bytes: wanted.bytes,
+            flags: wanted.flags,
+        };
         if set(HsaMemFlags::NoAddress) {
-            let kind = Kind {
-                domain: ROCDXG_KMD_DOMAIN_LOCAL,
-                memory_flags: memory_flags(wanted.flags),
-                pages: 0,
-                address: 0,
-                bytes,
-                client_bytes: wanted.bytes,
-                flags: wanted.flags,
-            };
             return Ok(Arc::new(Loose::new(Physical::unplaced(device, kind)?, &self.names)?));
         }
         let pool = if system { Pool::System } else { Pool::Local };
         let span = pools.span(pool, bytes, wanted.alignment, wanted.address)?;
         let base = span.base();
-        let mut kind = Kind {
-            domain: ROCDXG_KMD_DOMAIN_LOCAL,
-            memory_flags: memory_flags(wanted.flags),
-            pages: 0,
-            address: base,
-            bytes,
-            client_bytes: wanted.bytes,
-            flags: wanted.flags,
-        };
+        kind.address = base;
         let (mut cpu, mut pages) = (0, None);
         if system {
             kind.client_bytes = 0;
@@ -504,11 +493,9 @@ impl Memory for Dxg {
     fn register(&self, user: &UserMemory<'_>) -> Result<Arc<dyn Buffer>, platform::Error> {
         let through = own(user.through)?;
         through.provider()?;
-        let first = user.address / PAGE * PAGE;
+        let none = Error::BadRange { address: user.address, bytes: user.bytes };
+        let (first, bytes) = user.pages(PAGE).ok_or(none)?;
         let offset = user.address - first;
-        let bytes = user.bytes.checked_add(offset).and_then(|bytes| bytes.checked_next_multiple_of(PAGE));
-        let bytes = bytes.filter(|bytes| user.bytes != 0 && first.checked_add(*bytes).is_some());
-        let bytes = bytes.ok_or(Error::BadRange { address: user.address, bytes: user.bytes })?;
         let span = self.pools()?.span(Pool::System, bytes, 0, None)?;
         let memory_flags = if user.coherent { ROCDXG_KMD_MEMORY_FINE_GRAIN } else { 0 };
         let kind = Kind {

@@ -1,11 +1,10 @@
 //! The addresses that the program shares with all its GPUs: reserved on the CPU and on every adapter alike (dxg.md 3.1).
 
-use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Error;
 use super::device::DxgDevice;
-use crate::platform::span::{Region, Span};
+use crate::platform::span::{Region, Span, no_memory};
 
 const GIB: u64 = 1 << 30;
 /// Places that are tried for one size.
@@ -50,8 +49,8 @@ impl Drop for OnAdapters {
     }
 }
 
-/// Why a pool could not be had, for whoever asks it for addresses.
-type Refused = Arc<Error>;
+/// A pool, or why it could not be had, for whoever asks it for addresses; `None` before anybody did.
+type Slot = Option<Result<Arc<Region>, Arc<Error>>>;
 
 /// The two pools. Each is made when somebody wants something of it.
 pub(super) struct Pools {
@@ -61,8 +60,17 @@ pub(super) struct Pools {
 
 #[derive(Default)]
 struct State {
-    local: Option<Result<Arc<Region>, Refused>>,
-    system: Option<Result<Arc<Region>, Refused>>,
+    local: Slot,
+    system: Slot,
+}
+
+impl State {
+    fn slot(&mut self, pool: Pool) -> &mut Slot {
+        match pool {
+            Pool::Local => &mut self.local,
+            Pool::System => &mut self.system,
+        }
+    }
 }
 
 /// Which pool.
@@ -98,7 +106,7 @@ impl Pools {
 
     fn make(&self, pool: Pool) -> Result<Arc<Region>, Error> {
         let alignment = if pool == Pool::Local { LOCAL_ALIGNMENT } else { SYSTEM_ALIGNMENT };
-        let mut last = Error::NoPlace { bytes: 0, source: io::Error::from_raw_os_error(libc::ENOMEM) };
+        let mut last = Error::NoPlace { bytes: 0, source: no_memory() };
         for bytes in self.sizes(pool) {
             // Places that a GPU does not have are kept until the end, so that others are tried.
             let mut refused = Vec::new();
@@ -121,19 +129,13 @@ impl Pools {
     }
 
     fn region(&self, pool: Pool) -> Result<Arc<Region>, Error> {
-        let slot = |state: &mut State| match pool {
-            Pool::Local => state.local.clone(),
-            Pool::System => state.system.clone(),
-        };
-        let known = slot(&mut self.state());
+        let known = self.state().slot(pool).clone();
         let found = match known {
             Some(found) => found,
             None => {
                 // Made without a lock; of two that are made at once, one is dropped.
                 let made = self.make(pool).map_err(Arc::new);
-                let mut state = self.state();
-                let place = if pool == Pool::Local { &mut state.local } else { &mut state.system };
-                place.get_or_insert(made).clone()
+                self.state().slot(pool).get_or_insert(made).clone()
             }
         };
         found.map_err(Error::NoPool)

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::super::memory::{Buffer, Memory, Place, UserMemory, Wanted};
 use super::super::os::page_size;
-use super::super::span::{Access, Span};
+use super::super::span::{Access, Span, no_memory};
 use super::super::{Device, Error as PlatformError};
 use super::binding::{Binding, RenderNode};
 use super::calls::{self, CallError};
@@ -337,7 +337,7 @@ impl Kfd {
         let double = wanted.flags.get(HsaMemFlags::AQLQueueMemory) != 0;
         let bytes = if double { wanted.bytes.checked_mul(2) } else { Some(wanted.bytes) };
         let no_room = |source| Error::NoAddress { bytes: wanted.bytes, source };
-        let bytes = bytes.ok_or_else(|| no_room(std::io::Error::from_raw_os_error(libc::ENOMEM)))?;
+        let bytes = bytes.ok_or_else(|| no_room(no_memory()))?;
         space.span(bytes, wanted.alignment, wanted.address, coherent).map_err(no_room)
     }
 
@@ -366,7 +366,7 @@ impl Kfd {
         let space = self.binding().space().ok_or(Error::NoSharedSpace)?;
         let no_room = |source| Error::NoAddress { bytes: wanted.bytes, source };
         let bytes = wanted.bytes.checked_next_multiple_of(SCRATCH_GRANULE);
-        let bytes = bytes.ok_or_else(|| no_room(std::io::Error::from_raw_os_error(libc::ENOMEM)))?;
+        let bytes = bytes.ok_or_else(|| no_room(no_memory()))?;
         let span = space.span(bytes, SCRATCH_GRANULE, wanted.address, false).map_err(no_room)?;
         if !self.binding().begin_scratch(gpu_id) {
             return Err(Error::ScratchTaken);
@@ -454,13 +454,9 @@ impl Memory for Kfd {
 
     fn register(&self, user: &UserMemory<'_>) -> Result<Arc<dyn Buffer>, PlatformError> {
         let device = own(&**user.through)?;
-        let page = page_size() as u64;
-        let range = |what| Error::Range { what, address: user.address, bytes: user.bytes };
-        let first = user.address / page * page;
+        let none = Error::Range { what: "the range is empty or wraps", address: user.address, bytes: user.bytes };
+        let (first, bytes) = user.pages(page_size() as u64).ok_or(none)?;
         let offset = user.address - first;
-        let bytes = user.bytes.checked_add(offset).and_then(|bytes| bytes.checked_next_multiple_of(page));
-        let bytes = bytes.filter(|bytes| first.checked_add(*bytes).is_some() && user.bytes != 0);
-        let bytes = bytes.ok_or_else(|| range("the range is empty or wraps"))?;
         let coherent = user.coherent || self.options().disable_cache;
         let mut flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
             | KFD_IOC_ALLOC_MEM_FLAGS_NO_SUBSTITUTE

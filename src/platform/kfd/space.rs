@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::MemoryOptions;
 use super::super::os::page_size;
-use super::super::span::{Region, Span};
+use super::super::span::{Region, Span, no_memory};
 use super::ioctl::kfd_process_device_apertures;
 
 /// The last byte of the addresses that a program can have on x86-64 with four levels of page tables.
@@ -96,15 +96,14 @@ impl Space {
 
     /// Addresses for an allocation, at `address` or at a multiple of `alignment` (0: of what suits its size).
     pub fn span(&self, bytes: u64, alignment: u64, address: Option<u64>, coherent: bool) -> io::Result<Span> {
-        let no_room = || io::Error::from_raw_os_error(libc::ENOMEM);
         let region = self.reserved.as_ref().map(|r| if coherent { &r.coherent } else { &r.default });
         if let Some(address) = address {
-            let last = address.checked_add(bytes.max(1) - 1).ok_or_else(no_room)?;
+            let last = address.checked_add(bytes.max(1) - 1).ok_or_else(no_memory)?;
             if !self.range.contains(&address) || !self.range.contains(&last) {
-                return Err(no_room());
+                return Err(no_memory());
             }
             return match region {
-                Some(region) => region.span_at(address, bytes).ok_or_else(no_room),
+                Some(region) => region.span_at(address, bytes).ok_or_else(no_memory),
                 None => Span::at(address, bytes),
             };
         }
@@ -114,7 +113,7 @@ impl Space {
         }
         let alignment = alignment.max(suits);
         match region {
-            Some(region) => region.span(bytes, alignment, self.guard).ok_or_else(no_room),
+            Some(region) => region.span(bytes, alignment, self.guard).ok_or_else(no_memory),
             None => Span::anywhere(bytes, alignment, self.guard, &self.range),
         }
     }
@@ -135,7 +134,7 @@ fn place(whole: &RangeInclusive<u64>) -> io::Result<(u64, u64)> {
         }
         bytes = (bytes / 2).next_multiple_of(HUGE_PAGE);
     }
-    Err(io::Error::from_raw_os_error(libc::ENOMEM))
+    Err(no_memory())
 }
 
 #[cfg(test)]
