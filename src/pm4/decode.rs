@@ -74,49 +74,59 @@ impl<P> Decoded<'_, P> {
 }
 
 /// The pieces of a stream of PM4, from its start.
-pub fn decode(gfx: Gfx, words: &[u32]) -> Decoder<'_> {
-    Decoder { gfx, words, offset: 0 }
+pub fn decode(gfx: Gfx, words: &[u32]) -> Decoder<'_, Packet<'_>> {
+    Decoder { gfx, words, offset: 0, first }
 }
 
-/// Iterator of [`decode`].
+/// The first piece of what is left of a stream of PM4.
+fn first(gfx: Gfx, rest: &[u32]) -> Option<(usize, What<Packet<'_>>)> {
+    let header = *rest.first()?;
+    let code = (header >> 8) & 0xff;
+    Some(match header >> 30 {
+        2 => (1, What::Filler),
+        3 => announced(rest, code, opcode::announced(header), |words| Packet::find(gfx, words)),
+        kind => (1, What::NotAPacket { kind: kind as u8 }),
+    })
+}
+
+/// Iterator of [`decode`] and of [`sdma::decode`](super::sdma::decode).
 #[derive(Debug, Clone)]
-pub struct Decoder<'a> {
-    gfx: Gfx,
-    words: &'a [u32],
-    offset: usize,
+pub struct Decoder<'a, P> {
+    pub(super) gfx: Gfx,
+    pub(super) words: &'a [u32],
+    pub(super) offset: usize,
+    /// Dwords and meaning of the first piece of what is left.
+    pub(super) first: First<'a, P>,
 }
 
-impl<'a> Iterator for Decoder<'a> {
-    type Item = Decoded<'a, Packet<'a>>;
+type First<'a, P> = fn(Gfx, &'a [u32]) -> Option<(usize, What<P>)>;
+
+impl<'a, P> Iterator for Decoder<'a, P> {
+    type Item = Decoded<'a, P>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.words.get(self.offset..)?;
-        let header = *rest.first()?;
-        let code = (header >> 8) & 0xff;
-        let (length, what) = match header >> 30 {
-            2 => (1, What::Filler),
-            3 => {
-                let needed = opcode::announced(header);
-                match rest.get(..needed) {
-                    None => (rest.len(), What::Truncated { code, needed }),
-                    Some(words) => (needed, of(code, Packet::find(self.gfx, words))),
-                }
-            }
-            kind => (1, What::NotAPacket { kind: kind as u8 }),
-        };
+        let (length, what) = (self.first)(self.gfx, rest)?;
         let piece = Decoded { gfx: self.gfx, offset: self.offset, words: rest.get(..length)?, what };
         self.offset += length;
         Some(piece)
     }
 }
 
-/// What was found in as many dwords as the packet has.
-pub(super) fn of<P>(code: u32, found: Found<P>) -> What<P> {
-    match found {
+/// A packet that announces `needed` dwords; `find` gets as many.
+pub(super) fn announced<'a, P>(
+    rest: &'a [u32],
+    code: u32,
+    needed: usize,
+    find: impl FnOnce(&'a [u32]) -> Found<P>,
+) -> (usize, What<P>) {
+    let Some(words) = rest.get(..needed) else { return (rest.len(), What::Truncated { code, needed }) };
+    let what = match find(words) {
         Found::Packet(packet) => What::Packet(packet),
         Found::WrongLength(expected) => What::WrongLength { code, expected },
         Found::Unknown => What::Unknown { code },
-    }
+    };
+    (needed, what)
 }
 
 /// Dwords that are shown of data and of what is not known.

@@ -4,7 +4,7 @@
 //! that nothing behind one can be read.
 
 use super::Gfx;
-use super::decode::{Decoded, What, of, show, show_words};
+use super::decode::{Decoded, Decoder, What, announced, show, show_words};
 use super::layout::{Encode, Engine, Error, Places, Show, Value, at};
 use super::table::{Found, packets};
 use super::values::{AtomicOp, Function};
@@ -209,35 +209,17 @@ fn check_atomic(packet: &Atomic, _: Gfx) -> Result<(), Error> {
 }
 
 /// The pieces of a stream of SDMA packets, from its start.
-pub fn decode(gfx: Gfx, words: &[u32]) -> Decoder<'_> {
-    Decoder { gfx, words, offset: 0 }
+pub fn decode(gfx: Gfx, words: &[u32]) -> Decoder<'_, Packet<'_>> {
+    Decoder { gfx, words, offset: 0, first }
 }
 
-/// Iterator of [`decode`].
-#[derive(Debug, Clone)]
-pub struct Decoder<'a> {
-    gfx: Gfx,
-    words: &'a [u32],
-    offset: usize,
-}
-
-impl<'a> Iterator for Decoder<'a> {
-    type Item = Decoded<'a, Packet<'a>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.words.get(self.offset..)?;
-        let code = *rest.first()? & 0xffff;
-        let (length, what) = match Packet::declared(self.gfx, rest) {
-            None => (rest.len(), What::Unknown { code }),
-            Some(needed) => match rest.get(..needed) {
-                None => (rest.len(), What::Truncated { code, needed }),
-                Some(words) => (needed, of(code, Packet::find(self.gfx, words))),
-            },
-        };
-        let piece = Decoded { gfx: self.gfx, offset: self.offset, words: rest.get(..length)?, what };
-        self.offset += length;
-        Some(piece)
-    }
+/// The first piece of what is left of a stream; an unknown one is all of it.
+fn first(gfx: Gfx, rest: &[u32]) -> Option<(usize, What<Packet<'_>>)> {
+    let code = *rest.first()? & 0xffff;
+    Some(match Packet::declared(gfx, rest) {
+        None => (rest.len(), What::Unknown { code }),
+        Some(needed) => announced(rest, code, needed, |words| Packet::find(gfx, words)),
+    })
 }
 
 impl fmt::Display for Decoded<'_, Packet<'_>> {
