@@ -299,6 +299,14 @@ fn signals_go_on_to_the_program() {
             "-c",
             "trap 'exit 9' TERM INT; echo ready; for i in $(seq 200); do sleep 0.05; done",
         ]);
+        // A shell cannot trap what was ignored before it, as in the background of another shell.
+        // SAFETY: between fork and exec only the disposition of a signal is set, which is safe there.
+        unsafe {
+            command.pre_exec(move || {
+                libc::signal(signal, libc::SIG_DFL);
+                Ok(())
+            })
+        };
         let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
         std::io::BufRead::read_line(&mut stdout, &mut String::new()).unwrap();
