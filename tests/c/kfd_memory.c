@@ -5,27 +5,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "check_only.h"
-#include "hsakmt/hsakmt.h"
-
-#define OK HSAKMT_STATUS_SUCCESS
-#define BAD HSAKMT_STATUS_INVALID_PARAMETER
-#define IS(call, status)                                                                     \
-    do {                                                                                     \
-        int got_ = (int)(call), want_ = (int)(status);                                       \
-        if (got_ != want_) {                                                                 \
-            fprintf(stderr, "%s:%d: pid %d: %s is %d, not %d\n", __FILE__, __LINE__, (int)getpid(), #call, got_, want_); \
-            _exit(1);                                                                        \
-        }                                                                                    \
-    } while (0)
+#include "memory.h"
 
 enum { KFD_OPENS, RENDER_OPENS, PROCESSES, VMS, BUFFERS, MAPPINGS, EVENTS, COUNTS };
 
@@ -67,21 +52,6 @@ static HsaMemFlags local(void)
     return flags(1, large_bar);
 }
 
-static void *alloc(HSAuint32 node, uint64_t bytes, HsaMemFlags flags)
-{
-    void *at = NULL;
-    IS(hsaKmtAllocMemory(node, bytes, flags, &at), OK);
-    CHECK(at && (uintptr_t)at % 4096 == 0);
-    return at;
-}
-
-static HsaPointerInfo info(const void *at)
-{
-    HsaPointerInfo info;
-    IS(hsaKmtQueryPointerInfo(at, &info), OK);
-    return info;
-}
-
 /* One allocation through its whole life. */
 static void life(HSAuint32 node, HsaMemFlags how, uint64_t bytes, int touch)
 {
@@ -96,13 +66,13 @@ static void life(HSAuint32 node, HsaMemFlags how, uint64_t bytes, int touch)
     CHECK(known.Type == HSA_POINTER_ALLOCATED && known.Node == node && known.MemFlags.Value == how.Value);
     CHECK(known.GPUAddress == (uintptr_t)at && known.CPUAddress == at && known.SizeInBytes == bytes);
     CHECK(known.NMappedNodes == 0 && known.NRegisteredNodes == 0 && !known.UserData);
-    IS(hsaKmtSetMemoryUserData(at, &known), OK);
+    CHECK_EQ(hsaKmtSetMemoryUserData(at, &known), OK);
     HSAuint64 seen = 0;
-    IS(hsaKmtMapMemoryToGPU(at, bytes, &seen), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(at, bytes, &seen), OK);
     CHECK(seen == (uintptr_t)at);
     /* Once more is fine, and asks nobody. */
     uint64_t made = calls("MAP_MEMORY_TO_GPU");
-    IS(hsaKmtMapMemoryToGPU(at, bytes, NULL), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(at, bytes, NULL), OK);
     CHECK(calls("MAP_MEMORY_TO_GPU") == made);
     known = info(at);
     /* Other GPUs reach local memory only where the whole of it is on the bus. */
@@ -110,19 +80,19 @@ static void life(HSAuint32 node, HsaMemFlags how, uint64_t bytes, int touch)
     CHECK(known.NMappedNodes == reached && known.MappedNodes[0] == 1 && known.UserData == &known);
     const HSAuint32 *list = known.MappedNodes;
     /* Mapped memory is not freed, and stays what it was. */
-    IS(hsaKmtFreeMemory(at, bytes), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtFreeMemory(at, bytes), HSAKMT_STATUS_ERROR);
     CHECK(info(at).NMappedNodes == reached);
-    IS(hsaKmtUnmapMemoryToGPU(at), OK);
-    IS(hsaKmtUnmapMemoryToGPU(at), OK);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(at), OK);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(at), OK);
     CHECK(info(at).NMappedNodes == 0 && list[reached - 1] == reached);
-    IS(hsaKmtFreeMemory(at, bytes), OK);
+    CHECK_EQ(hsaKmtFreeMemory(at, bytes), OK);
     CHECK(buffers() == before);
     HsaPointerInfo gone;
-    IS(hsaKmtQueryPointerInfo(at, &gone), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtQueryPointerInfo(at, &gone), HSAKMT_STATUS_ERROR);
     CHECK(gone.Type == HSA_POINTER_UNKNOWN && gone.SizeInBytes == 0);
-    IS(hsaKmtFreeMemory(at, bytes), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
-    IS(hsaKmtMapMemoryToGPU(at, bytes, &seen), HSAKMT_STATUS_ERROR);
-    IS(hsaKmtUnmapMemoryToGPU(at), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtFreeMemory(at, bytes), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(at, bytes, &seen), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(at), HSAKMT_STATUS_ERROR);
 }
 
 static void every_kind(void)
@@ -144,21 +114,21 @@ static void every_kind(void)
     /* Large allocations begin at large pages; wishes are honoured. */
     char *large = alloc(GPU, 16 << 20, flags(1, 0));
     CHECK((uintptr_t)large % (2 << 20) == 0);
-    IS(hsaKmtFreeMemory(large, 0), OK);
+    CHECK_EQ(hsaKmtFreeMemory(large, 0), OK);
     void *aligned = NULL;
-    IS(hsaKmtAllocMemoryAlign(0, 4096, 1 << 24, flags(1, 1), &aligned), OK);
+    CHECK_EQ(hsaKmtAllocMemoryAlign(0, 4096, 1 << 24, flags(1, 1), &aligned), OK);
     CHECK((uintptr_t)aligned % (1 << 24) == 0);
     /* An address that is taken is refused, and nothing there changes; once free it is honoured. */
     memset(aligned, 7, 4096);
     HsaMemFlags fixed = flags(1, 1);
     fixed.ui32.FixedAddress = 1;
     void *at = aligned;
-    IS(hsaKmtAllocMemory(0, 4096, fixed, &at), HSAKMT_STATUS_NO_MEMORY);
+    CHECK_EQ(hsaKmtAllocMemory(0, 4096, fixed, &at), HSAKMT_STATUS_NO_MEMORY);
     CHECK(*(char *)aligned == 7 && at == aligned);
-    IS(hsaKmtFreeMemory(aligned, 4096), OK);
-    IS(hsaKmtAllocMemory(0, 4096, fixed, &at), OK);
+    CHECK_EQ(hsaKmtFreeMemory(aligned, 4096), OK);
+    CHECK_EQ(hsaKmtAllocMemory(0, 4096, fixed, &at), OK);
     CHECK(at == aligned && *(char *)at == 0);
-    IS(hsaKmtFreeMemory(at, 4096), OK);
+    CHECK_EQ(hsaKmtFreeMemory(at, 4096), OK);
 
     /* Addresses alone. */
     HsaMemFlags bare = flags(1, 0);
@@ -166,49 +136,49 @@ static void every_kind(void)
     void *range = alloc(GPU, 1 << 30, bare);
     CHECK(info(range).Type == HSA_POINTER_RESERVED_ADDR);
     HSAuint64 seen;
-    IS(hsaKmtMapMemoryToGPU(range, 4096, &seen), BAD);
-    IS(hsaKmtFreeMemory(range, 0), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(range, 4096, &seen), BAD);
+    CHECK_EQ(hsaKmtFreeMemory(range, 0), OK);
 }
 
 static void bad_arguments(void)
 {
     void *at = NULL;
     uint64_t before = buffers();
-    IS(hsaKmtAllocMemory(GPU, 0, local(), &at), BAD);
-    IS(hsaKmtAllocMemory(GPU, 4097, local(), &at), BAD);
-    IS(hsaKmtAllocMemory(GPU, 4096, local(), NULL), BAD);
-    IS(hsaKmtAllocMemory(99, 4096, local(), &at), HSAKMT_STATUS_INVALID_NODE_UNIT);
-    IS(hsaKmtAllocMemory(GPU, 1ull << 50, local(), &at), HSAKMT_STATUS_NO_MEMORY);
-    IS(hsaKmtAllocMemory(0, ~4095ull, flags(0, 1), &at), HSAKMT_STATUS_NO_MEMORY);
-    IS(hsaKmtAllocMemory(GPU, 1ull << 40, local(), &at), HSAKMT_STATUS_NO_MEMORY);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 0, local(), &at), BAD);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 4097, local(), &at), BAD);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 4096, local(), NULL), BAD);
+    CHECK_EQ(hsaKmtAllocMemory(99, 4096, local(), &at), HSAKMT_STATUS_INVALID_NODE_UNIT);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 1ull << 50, local(), &at), HSAKMT_STATUS_NO_MEMORY);
+    CHECK_EQ(hsaKmtAllocMemory(0, ~4095ull, flags(0, 1), &at), HSAKMT_STATUS_NO_MEMORY);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 1ull << 40, local(), &at), HSAKMT_STATUS_NO_MEMORY);
     CHECK(!at);
     HsaMemFlags odd = local();
     odd.ui32.ExtendedCoherent = odd.ui32.CoarseGrain = 1;
-    IS(hsaKmtAllocMemory(GPU, 4096, odd, &at), BAD);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 4096, odd, &at), BAD);
     odd = local();
     odd.ui32.PageSize = HSA_PAGE_SIZE_2MB;
-    IS(hsaKmtAllocMemory(GPU, 4096, odd, &at), BAD);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 4096, odd, &at), BAD);
     odd = local();
     odd.ui32.FixedAddress = 1;
     at = NULL;
-    IS(hsaKmtAllocMemory(GPU, 4096, odd, &at), BAD);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 4096, odd, &at), BAD);
     at = (void *)(1ull << 60);
-    IS(hsaKmtAllocMemory(GPU, 4096, odd, &at), HSAKMT_STATUS_NO_MEMORY);
-    IS(hsaKmtFreeMemory(NULL, 0), BAD);
-    IS(hsaKmtFreeMemory(&at, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
-    IS(hsaKmtDeregisterMemory(&at), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 4096, odd, &at), HSAKMT_STATUS_NO_MEMORY);
+    CHECK_EQ(hsaKmtFreeMemory(NULL, 0), BAD);
+    CHECK_EQ(hsaKmtFreeMemory(&at, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    CHECK_EQ(hsaKmtDeregisterMemory(&at), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
     HSAuint32 nodes[] = { 1, 77 }, cpu = 0;
     char *good = alloc(GPU, 4096, local());
-    IS(hsaKmtFreeMemory(good + 8, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    CHECK_EQ(hsaKmtFreeMemory(good + 8, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
     HSAuint64 seen;
     HsaMemFlags none = { .Value = 0 };
-    IS(hsaKmtMapMemoryToGPUNodes(good, 4096, &seen, none, 2, nodes), HSAKMT_STATUS_INVALID_NODE_UNIT);
-    IS(hsaKmtMapMemoryToGPUNodes(good, 4096, &seen, none, 1, &cpu), BAD);
-    IS(hsaKmtMapMemoryToGPUNodes(good, 4096, &seen, none, 1ull << 40, nodes), BAD);
+    CHECK_EQ(hsaKmtMapMemoryToGPUNodes(good, 4096, &seen, none, 2, nodes), HSAKMT_STATUS_INVALID_NODE_UNIT);
+    CHECK_EQ(hsaKmtMapMemoryToGPUNodes(good, 4096, &seen, none, 1, &cpu), BAD);
+    CHECK_EQ(hsaKmtMapMemoryToGPUNodes(good, 4096, &seen, none, 1ull << 40, nodes), BAD);
     CHECK(info(good).NMappedNodes == 0);
-    IS(hsaKmtRegisterMemory(&seen, 0), BAD);
-    IS(hsaKmtRegisterMemory((void *)16, ~0ull), BAD);
-    IS(hsaKmtFreeMemory(good, 4096), OK);
+    CHECK_EQ(hsaKmtRegisterMemory(&seen, 0), BAD);
+    CHECK_EQ(hsaKmtRegisterMemory((void *)16, ~0ull), BAD);
+    CHECK_EQ(hsaKmtFreeMemory(good, 4096), OK);
     CHECK(buffers() == before);
 }
 
@@ -220,28 +190,28 @@ static void some_nodes(void)
         all[i] = i + 1;
     HSAuint64 seen;
     char *at = alloc(0, 8192, flags(0, 1));
-    IS(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, 2, twice), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, 2, twice), OK);
     CHECK(info(at).NMappedNodes == 1);
-    IS(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, gpus, all), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, gpus, all), OK);
     CHECK(info(at).NMappedNodes == gpus);
     /* Those that are no longer wanted lose it. */
-    IS(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, 1, &last), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, 1, &last), OK);
     CHECK(info(at).NMappedNodes == 1 && info(at).MappedNodes[0] == last);
-    IS(hsaKmtUnmapMemoryToGPU(at), OK);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(at), OK);
     /* Registered for one node: mapped for that one only. */
-    IS(hsaKmtRegisterMemoryToNodes(at, 8192, 1, &first), OK);
-    IS(hsaKmtRegisterMemoryToNodes(at, 8192, 1, &first), OK);
+    CHECK_EQ(hsaKmtRegisterMemoryToNodes(at, 8192, 1, &first), OK);
+    CHECK_EQ(hsaKmtRegisterMemoryToNodes(at, 8192, 1, &first), OK);
     if (gpus > 1) {
-        IS(hsaKmtRegisterMemoryToNodes(at, 8192, 1, &last), HSAKMT_STATUS_MEMORY_ALREADY_REGISTERED);
-        IS(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, 1, &last), HSAKMT_STATUS_ERROR);
+        CHECK_EQ(hsaKmtRegisterMemoryToNodes(at, 8192, 1, &last), HSAKMT_STATUS_MEMORY_ALREADY_REGISTERED);
+        CHECK_EQ(hsaKmtMapMemoryToGPUNodes(at, 8192, &seen, none, 1, &last), HSAKMT_STATUS_ERROR);
     }
-    IS(hsaKmtMapMemoryToGPU(at, 8192, &seen), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(at, 8192, &seen), OK);
     CHECK(info(at).NMappedNodes == 1 && info(at).MappedNodes[0] == 1 && info(at).RegisteredNodes[0] == 1);
-    IS(hsaKmtUnmapMemoryToGPU(at), OK);
-    IS(hsaKmtDeregisterMemory(at), OK);
-    IS(hsaKmtDeregisterMemory(at), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
-    IS(hsaKmtRegisterMemory(at, 8192), HSAKMT_STATUS_INVALID_HANDLE);
-    IS(hsaKmtFreeMemory(at, 8192), OK);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(at), OK);
+    CHECK_EQ(hsaKmtDeregisterMemory(at), OK);
+    CHECK_EQ(hsaKmtDeregisterMemory(at), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    CHECK_EQ(hsaKmtRegisterMemory(at, 8192), HSAKMT_STATUS_INVALID_HANDLE);
+    CHECK_EQ(hsaKmtFreeMemory(at, 8192), OK);
 }
 
 static void user_memory(void)
@@ -251,8 +221,8 @@ static void user_memory(void)
     CHECK(pages != MAP_FAILED);
     char *mine = pages + 100;
     HSAuint64 seen = 0, again = 0;
-    IS(hsaKmtRegisterMemory(mine, 5000), OK);
-    IS(hsaKmtMapMemoryToGPU(mine, 5000, &seen), OK);
+    CHECK_EQ(hsaKmtRegisterMemory(mine, 5000), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(mine, 5000, &seen), OK);
     CHECK(seen % 4096 == 100 && seen != (uintptr_t)mine);
     HsaPointerInfo known = info(mine + 4999);
     CHECK(known.Type == HSA_POINTER_REGISTERED_USER && known.CPUAddress == mine && known.SizeInBytes == 5000);
@@ -260,37 +230,37 @@ static void user_memory(void)
     known = info((void *)(uintptr_t)(seen + 4999));
     CHECK(known.Type == HSA_POINTER_REGISTERED_USER && known.CPUAddress == mine);
     HsaPointerInfo nothing;
-    IS(hsaKmtQueryPointerInfo(mine + 5000, &nothing), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtQueryPointerInfo(mine + 5000, &nothing), HSAKMT_STATUS_ERROR);
     /* Twice registered and mapped, twice given back. */
-    IS(hsaKmtRegisterMemory(mine, 5000), OK);
-    IS(hsaKmtMapMemoryToGPU(mine, 5000, &again), OK);
+    CHECK_EQ(hsaKmtRegisterMemory(mine, 5000), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(mine, 5000, &again), OK);
     CHECK(again == seen);
-    IS(hsaKmtUnmapMemoryToGPU(mine), OK);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(mine), OK);
     CHECK(info(mine).NMappedNodes == gpus);
-    IS(hsaKmtDeregisterMemory(mine), OK);
+    CHECK_EQ(hsaKmtDeregisterMemory(mine), OK);
     /* The kernel does not let go of what is mapped. */
-    IS(hsaKmtDeregisterMemory(mine), HSAKMT_STATUS_ERROR);
-    IS(hsaKmtUnmapMemoryToGPU(mine), OK);
+    CHECK_EQ(hsaKmtDeregisterMemory(mine), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(mine), OK);
     CHECK(info(mine).NMappedNodes == 0);
-    IS(hsaKmtFreeMemory(mine, 5000), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
-    IS(hsaKmtDeregisterMemory(mine), OK);
-    IS(hsaKmtDeregisterMemory(mine), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    CHECK_EQ(hsaKmtFreeMemory(mine, 5000), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+    CHECK_EQ(hsaKmtDeregisterMemory(mine), OK);
+    CHECK_EQ(hsaKmtDeregisterMemory(mine), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
     CHECK(buffers() == before);
     /* Larger the second time, and overlapping: each is what it says. */
-    IS(hsaKmtRegisterMemory(pages, 4096), OK);
-    IS(hsaKmtRegisterMemory(pages, 32768), OK);
-    IS(hsaKmtRegisterMemory(pages + 16384, 32768), OK);
+    CHECK_EQ(hsaKmtRegisterMemory(pages, 4096), OK);
+    CHECK_EQ(hsaKmtRegisterMemory(pages, 32768), OK);
+    CHECK_EQ(hsaKmtRegisterMemory(pages + 16384, 32768), OK);
     CHECK(info(pages + 20000).SizeInBytes == 32768);
-    IS(hsaKmtDeregisterMemory(pages), OK);
+    CHECK_EQ(hsaKmtDeregisterMemory(pages), OK);
     CHECK(info(pages + 1).SizeInBytes == 4096 && info(pages + 20000).CPUAddress == pages + 16384);
-    IS(hsaKmtDeregisterMemory(pages + 16384), OK);
-    IS(hsaKmtDeregisterMemory(pages), OK);
+    CHECK_EQ(hsaKmtDeregisterMemory(pages + 16384), OK);
+    CHECK_EQ(hsaKmtDeregisterMemory(pages), OK);
     CHECK(buffers() == before);
     /* Pages that nobody may write, and none at all. */
     CHECK(mprotect(pages, 4096, PROT_READ) == 0);
-    IS(hsaKmtRegisterMemory(pages, 4096), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtRegisterMemory(pages, 4096), HSAKMT_STATUS_ERROR);
     CHECK(munmap(pages, 64 << 10) == 0);
-    IS(hsaKmtRegisterMemory(pages, 4096), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtRegisterMemory(pages, 4096), HSAKMT_STATUS_ERROR);
     CHECK(buffers() == before);
 }
 
@@ -302,27 +272,27 @@ static void scratch(void)
     char *area = alloc(GPU, 1 << 20, how);
     CHECK((uintptr_t)area % 65536 == 0);
     void *second = NULL;
-    IS(hsaKmtAllocMemory(GPU, 1 << 20, how, &second), HSAKMT_STATUS_NO_MEMORY);
-    IS(hsaKmtAllocMemoryAlign(GPU, 1 << 20, 1 << 20, how, &second), HSAKMT_STATUS_NOT_IMPLEMENTED);
-    IS(hsaKmtAllocMemory(0, 1 << 20, how, &second), BAD);
+    CHECK_EQ(hsaKmtAllocMemory(GPU, 1 << 20, how, &second), HSAKMT_STATUS_NO_MEMORY);
+    CHECK_EQ(hsaKmtAllocMemoryAlign(GPU, 1 << 20, 1 << 20, how, &second), HSAKMT_STATUS_NOT_IMPLEMENTED);
+    CHECK_EQ(hsaKmtAllocMemory(0, 1 << 20, how, &second), BAD);
     HSAuint64 seen = 0;
-    IS(hsaKmtMapMemoryToGPU(area + 65536, 65536, &seen), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(area + 65536, 65536, &seen), OK);
     CHECK(seen == (uintptr_t)area + 65536 && buffers() != before);
-    IS(hsaKmtMapMemoryToGPU(area + (1 << 20) - 4096, 8192, &seen), BAD);
-    IS(hsaKmtUnmapMemoryToGPU(area + 65536), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(area + (1 << 20) - 4096, 8192, &seen), BAD);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(area + 65536), OK);
     CHECK(buffers() == before);
-    IS(hsaKmtMapMemoryToGPU(area, 4096, &seen), OK);
-    IS(hsaKmtFreeMemory(area, 0), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(area, 4096, &seen), OK);
+    CHECK_EQ(hsaKmtFreeMemory(area, 0), OK);
     CHECK(buffers() == before);
     area = alloc(GPU, 1 << 20, how);
-    IS(hsaKmtFreeMemory(area, 0), OK);
+    CHECK_EQ(hsaKmtFreeMemory(area, 0), OK);
 }
 
 static HsaEvent *event(HSA_EVENTTYPE kind, int manual)
 {
     HsaEventDescriptor what = { .EventType = kind, .NodeId = GPU };
     HsaEvent *made = NULL;
-    IS(hsaKmtCreateEvent(&what, manual, 0, &made), OK);
+    CHECK_EQ(hsaKmtCreateEvent(&what, manual, 0, &made), OK);
     CHECK(made && made->EventData.EventType == kind && made->EventId == made->EventData.HWData1);
     return made;
 }
@@ -330,14 +300,14 @@ static HsaEvent *event(HSA_EVENTTYPE kind, int manual)
 static void *signal_later(void *event)
 {
     nanosleep(&(struct timespec){ .tv_nsec = 30000000 }, NULL);
-    IS(hsaKmtSetEvent(event), OK);
+    CHECK_EQ(hsaKmtSetEvent(event), OK);
     return NULL;
 }
 
 static void *destroy_later(void *event)
 {
     nanosleep(&(struct timespec){ .tv_nsec = 30000000 }, NULL);
-    IS(hsaKmtDestroyEvent(event), OK);
+    CHECK_EQ(hsaKmtDestroyEvent(event), OK);
     return NULL;
 }
 
@@ -351,139 +321,139 @@ static void events(void)
     CHECK(slots[0] && slots[1] - slots[0] == (ptrdiff_t)two->EventId - (ptrdiff_t)one->EventId);
     CHECK(*slots[0] == ~0ull && *slots[1] == ~0ull && one->EventData.HWData3 == one->EventId);
 
-    IS(hsaKmtWaitOnEvent(one, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
-    IS(hsaKmtWaitOnEvent(one, 20), HSAKMT_STATUS_WAIT_TIMEOUT);
-    IS(hsaKmtSetEvent(one), OK);
-    IS(hsaKmtWaitOnEvent(one, 0), OK);
-    IS(hsaKmtWaitOnEvent(one, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
-    IS(hsaKmtSetEvent(two), OK);
-    IS(hsaKmtWaitOnEvent(two, 0), OK);
-    IS(hsaKmtWaitOnEvent(two, 0), OK);
-    IS(hsaKmtResetEvent(two), OK);
-    IS(hsaKmtWaitOnEvent(two, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
-    IS(hsaKmtSetEvent(fault), HSAKMT_STATUS_ERROR);
-    IS(hsaKmtQueryEventState(one), OK);
+    CHECK_EQ(hsaKmtWaitOnEvent(one, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+    CHECK_EQ(hsaKmtWaitOnEvent(one, 20), HSAKMT_STATUS_WAIT_TIMEOUT);
+    CHECK_EQ(hsaKmtSetEvent(one), OK);
+    CHECK_EQ(hsaKmtWaitOnEvent(one, 0), OK);
+    CHECK_EQ(hsaKmtWaitOnEvent(one, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+    CHECK_EQ(hsaKmtSetEvent(two), OK);
+    CHECK_EQ(hsaKmtWaitOnEvent(two, 0), OK);
+    CHECK_EQ(hsaKmtWaitOnEvent(two, 0), OK);
+    CHECK_EQ(hsaKmtResetEvent(two), OK);
+    CHECK_EQ(hsaKmtWaitOnEvent(two, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+    CHECK_EQ(hsaKmtSetEvent(fault), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtQueryEventState(one), OK);
 
     /* One wakes a wait for any, and only both a wait for all. */
     HsaEvent *both[] = { one, two };
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, signal_later, two) == 0);
-    IS(hsaKmtWaitOnMultipleEvents(both, 2, 0, HSA_EVENTTIMEOUT_INFINITE), OK);
+    CHECK_EQ(hsaKmtWaitOnMultipleEvents(both, 2, 0, HSA_EVENTTIMEOUT_INFINITE), OK);
     CHECK(pthread_join(thread, NULL) == 0);
-    IS(hsaKmtWaitOnMultipleEvents(both, 2, 1, 10), HSAKMT_STATUS_WAIT_TIMEOUT);
+    CHECK_EQ(hsaKmtWaitOnMultipleEvents(both, 2, 1, 10), HSAKMT_STATUS_WAIT_TIMEOUT);
     CHECK(pthread_create(&thread, NULL, signal_later, one) == 0);
-    IS(hsaKmtWaitOnMultipleEvents(both, 2, 1, 10000), OK);
+    CHECK_EQ(hsaKmtWaitOnMultipleEvents(both, 2, 1, 10000), OK);
     CHECK(pthread_join(thread, NULL) == 0);
 
     /* Signals that the caller has seen do not wake it; one that it has not does, at once. */
     HsaVersionInfo version;
-    IS(hsaKmtGetVersion(&version), OK);
-    IS(hsaKmtResetEvent(two), OK);
+    CHECK_EQ(hsaKmtGetVersion(&version), OK);
+    CHECK_EQ(hsaKmtResetEvent(two), OK);
     if (version.KernelInterfaceMinorVersion >= 14) {
         HSAuint64 age = 1;
-        IS(hsaKmtWaitOnEvent_Ext(two, 0, &age), OK);
+        CHECK_EQ(hsaKmtWaitOnEvent_Ext(two, 0, &age), OK);
         CHECK(age > 1);
         HSAuint64 seen = age;
-        IS(hsaKmtWaitOnEvent_Ext(two, 0, &age), HSAKMT_STATUS_WAIT_TIMEOUT);
+        CHECK_EQ(hsaKmtWaitOnEvent_Ext(two, 0, &age), HSAKMT_STATUS_WAIT_TIMEOUT);
         CHECK(age == seen);
-        IS(hsaKmtSetEvent(two), OK);
-        IS(hsaKmtResetEvent(two), OK);
+        CHECK_EQ(hsaKmtSetEvent(two), OK);
+        CHECK_EQ(hsaKmtResetEvent(two), OK);
         HSAuint64 ages[] = { 0, age };
-        IS(hsaKmtWaitOnMultipleEvents_Ext(both, 2, 0, 0, ages), OK);
+        CHECK_EQ(hsaKmtWaitOnMultipleEvents_Ext(both, 2, 0, 0, ages), OK);
         CHECK(ages[0] == 0 && ages[1] == seen + 1);
     }
 
     /* An event that goes while it is waited for. */
     HsaEvent *short_lived = event(HSA_EVENTTYPE_SIGNAL, 1);
     CHECK(pthread_create(&thread, NULL, destroy_later, short_lived) == 0);
-    IS(hsaKmtWaitOnEvent(short_lived, 10000), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtWaitOnEvent(short_lived, 10000), HSAKMT_STATUS_ERROR);
     CHECK(pthread_join(thread, NULL) == 0);
-    IS(hsaKmtDestroyEvent(short_lived), HSAKMT_STATUS_INVALID_HANDLE);
-    IS(hsaKmtSetEvent(short_lived), HSAKMT_STATUS_INVALID_HANDLE);
+    CHECK_EQ(hsaKmtDestroyEvent(short_lived), HSAKMT_STATUS_INVALID_HANDLE);
+    CHECK_EQ(hsaKmtSetEvent(short_lived), HSAKMT_STATUS_INVALID_HANDLE);
     HsaEvent *holes[] = { one, NULL, short_lived };
-    IS(hsaKmtWaitOnMultipleEvents(holes, 2, 0, 0), HSAKMT_STATUS_INVALID_HANDLE);
+    CHECK_EQ(hsaKmtWaitOnMultipleEvents(holes, 2, 0, 0), HSAKMT_STATUS_INVALID_HANDLE);
     holes[1] = two;
-    IS(hsaKmtWaitOnMultipleEvents(holes, 3, 0, 0), HSAKMT_STATUS_INVALID_HANDLE);
-    IS(hsaKmtWaitOnMultipleEvents(both, 0, 0, 0), OK);
+    CHECK_EQ(hsaKmtWaitOnMultipleEvents(holes, 3, 0, 0), HSAKMT_STATUS_INVALID_HANDLE);
+    CHECK_EQ(hsaKmtWaitOnMultipleEvents(both, 0, 0, 0), OK);
     HsaEvent forged = *one;
-    IS(hsaKmtSetEvent(&forged), HSAKMT_STATUS_INVALID_HANDLE);
+    CHECK_EQ(hsaKmtSetEvent(&forged), HSAKMT_STATUS_INVALID_HANDLE);
 
     HsaEventDescriptor set = { .EventType = HSA_EVENTTYPE_SIGNAL };
     HsaEvent *ready;
-    IS(hsaKmtCreateEvent(&set, 1, 1, &ready), OK);
-    IS(hsaKmtWaitOnEvent(ready, 0), OK);
-    IS(hsaKmtDestroyEvent(ready), OK);
+    CHECK_EQ(hsaKmtCreateEvent(&set, 1, 1, &ready), OK);
+    CHECK_EQ(hsaKmtWaitOnEvent(ready, 0), OK);
+    CHECK_EQ(hsaKmtDestroyEvent(ready), OK);
     set.EventType = HSA_EVENTTYPE_MAXID;
-    IS(hsaKmtCreateEvent(&set, 1, 1, &ready), BAD);
+    CHECK_EQ(hsaKmtCreateEvent(&set, 1, 1, &ready), BAD);
     CHECK(!ready);
-    IS(hsaKmtDestroyEvent(one), OK);
-    IS(hsaKmtDestroyEvent(two), OK);
-    IS(hsaKmtDestroyEvent(fault), OK);
+    CHECK_EQ(hsaKmtDestroyEvent(one), OK);
+    CHECK_EQ(hsaKmtDestroyEvent(two), OK);
+    CHECK_EQ(hsaKmtDestroyEvent(fault), OK);
     CHECK(live(EVENTS) == before);
 }
 
 static void small_calls(void)
 {
     HsaClockCounters cpu, gpu, later;
-    IS(hsaKmtGetClockCounters(0, &cpu), OK);
-    IS(hsaKmtGetClockCounters(GPU, &gpu), OK);
-    IS(hsaKmtGetClockCounters(GPU, &later), OK);
+    CHECK_EQ(hsaKmtGetClockCounters(0, &cpu), OK);
+    CHECK_EQ(hsaKmtGetClockCounters(GPU, &gpu), OK);
+    CHECK_EQ(hsaKmtGetClockCounters(GPU, &later), OK);
     CHECK(cpu.GPUClockCounter == 0 && gpu.GPUClockCounter != 0 && cpu.SystemClockFrequencyHz == 1000000000);
     CHECK(later.GPUClockCounter >= gpu.GPUClockCounter && later.SystemClockCounter > cpu.SystemClockCounter);
-    IS(hsaKmtGetClockCounters(99, &cpu), HSAKMT_STATUS_INVALID_NODE_UNIT);
+    CHECK_EQ(hsaKmtGetClockCounters(99, &cpu), HSAKMT_STATUS_INVALID_NODE_UNIT);
 
     HSAuint64 all, rest;
-    IS(hsaKmtAvailableMemory(GPU, &all), OK);
+    CHECK_EQ(hsaKmtAvailableMemory(GPU, &all), OK);
     void *at = alloc(GPU, 64 << 20, flags(1, 0));
-    IS(hsaKmtAvailableMemory(GPU, &rest), OK);
+    CHECK_EQ(hsaKmtAvailableMemory(GPU, &rest), OK);
     CHECK(all - rest == 64 << 20);
-    IS(hsaKmtFreeMemory(at, 0), OK);
-    IS(hsaKmtAvailableMemory(GPU, &rest), OK);
+    CHECK_EQ(hsaKmtFreeMemory(at, 0), OK);
+    CHECK_EQ(hsaKmtAvailableMemory(GPU, &rest), OK);
     CHECK(all == rest);
-    IS(hsaKmtAvailableMemory(0, &rest), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtAvailableMemory(0, &rest), HSAKMT_STATUS_ERROR);
 
     HSAuint32 tiles[40], macros[20];
     HsaGpuTileConfig config = { .TileConfig = tiles, .MacroTileConfig = macros, .NumTileConfigs = 40,
                                 .NumMacroTileConfigs = 20 };
     memset(tiles, 0xaa, sizeof tiles);
-    IS(hsaKmtGetTileConfig(GPU, &config), OK);
+    CHECK_EQ(hsaKmtGetTileConfig(GPU, &config), OK);
     CHECK(config.NumTileConfigs == 32 && config.NumMacroTileConfigs == 16 && tiles[32] == 0xaaaaaaaa);
     config.NumTileConfigs = 3;
     tiles[3] = 0x55;
-    IS(hsaKmtGetTileConfig(GPU, &config), OK);
+    CHECK_EQ(hsaKmtGetTileConfig(GPU, &config), OK);
     CHECK(config.NumTileConfigs == 3 && tiles[3] == 0x55);
 
     HSAint32 retry = 7;
-    IS(hsaKmtGetXNACKMode(&retry), OK);
+    CHECK_EQ(hsaKmtGetXNACKMode(&retry), OK);
     CHECK(retry == 0);
-    IS(hsaKmtSetXNACKMode(1), HSAKMT_STATUS_NOT_SUPPORTED);
-    IS(hsaKmtSetXNACKMode(0), OK);
-    IS(hsaKmtSetTrapHandler(GPU, tiles, 4096, macros, 4096), OK);
-    IS(hsaKmtSetTrapHandler(0, tiles, 4096, macros, 4096), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtSetXNACKMode(1), HSAKMT_STATUS_NOT_SUPPORTED);
+    CHECK_EQ(hsaKmtSetXNACKMode(0), OK);
+    CHECK_EQ(hsaKmtSetTrapHandler(GPU, tiles, 4096, macros, 4096), OK);
+    CHECK_EQ(hsaKmtSetTrapHandler(0, tiles, 4096, macros, 4096), HSAKMT_STATUS_ERROR);
 
     HSAuint32 mask = 77;
     HSAKMT_STATUS can = hsaKmtCheckRuntimeDebugSupport();
-    IS(hsaKmtRuntimeDisable(), OK);
-    IS(hsaKmtRuntimeEnable(&mask, 1), can);
+    CHECK_EQ(hsaKmtRuntimeDisable(), OK);
+    CHECK_EQ(hsaKmtRuntimeEnable(&mask, 1), can);
     if (can == OK) {
-        IS(hsaKmtRuntimeEnable(&mask, 1), HSAKMT_STATUS_UNAVAILABLE);
-        IS(hsaKmtRuntimeDisable(), OK);
-        IS(hsaKmtRuntimeEnable(&mask, 0), OK);
+        CHECK_EQ(hsaKmtRuntimeEnable(&mask, 1), HSAKMT_STATUS_UNAVAILABLE);
+        CHECK_EQ(hsaKmtRuntimeDisable(), OK);
+        CHECK_EQ(hsaKmtRuntimeEnable(&mask, 0), OK);
     }
-    IS(hsaKmtGetRuntimeCapabilities(&mask), OK);
+    CHECK_EQ(hsaKmtGetRuntimeCapabilities(&mask), OK);
     CHECK(mask == 0);
-    IS(hsaKmtRuntimeDisable(), OK);
+    CHECK_EQ(hsaKmtRuntimeDisable(), OK);
 
     /* A device of libdrm where the machine has it, and the same each time. */
     HsaAMDGPUDeviceHandle device = NULL, same = NULL;
     if (dlopen("libdrm_amdgpu.so.1", RTLD_NOW)) {
-        IS(hsaKmtGetAMDGPUDeviceHandle(GPU, &device), OK);
-        IS(hsaKmtGetAMDGPUDeviceHandle(GPU, &same), OK);
+        CHECK_EQ(hsaKmtGetAMDGPUDeviceHandle(GPU, &device), OK);
+        CHECK_EQ(hsaKmtGetAMDGPUDeviceHandle(GPU, &same), OK);
         CHECK(device && device == same);
     } else {
-        IS(hsaKmtGetAMDGPUDeviceHandle(GPU, &device), HSAKMT_STATUS_INVALID_HANDLE);
+        CHECK_EQ(hsaKmtGetAMDGPUDeviceHandle(GPU, &device), HSAKMT_STATUS_INVALID_HANDLE);
     }
-    IS(hsaKmtGetAMDGPUDeviceHandle(0, &device), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtGetAMDGPUDeviceHandle(0, &device), HSAKMT_STATUS_ERROR);
     CHECK(!device);
 }
 
@@ -547,7 +517,7 @@ static HSAKMT_STATUS everything(void)
 /* Each call fails at each position: a status, and nothing is lost or left. */
 static void failures(void)
 {
-    IS(everything(), OK);
+    CHECK_EQ(everything(), OK);
     uint64_t before = buffers(), alive = live(EVENTS);
     const char *names[] = { "ALLOC_MEMORY_OF_GPU", "MAP_MEMORY_TO_GPU", "UNMAP_MEMORY_FROM_GPU", "FREE_MEMORY_OF_GPU",
                             "SET_SCRATCH_BACKING_VA", "CREATE_EVENT", "SET_EVENT", "WAIT_EVENTS", "DESTROY_EVENT" };
@@ -567,7 +537,7 @@ static void failures(void)
             failed++;
             CHECK(status == HSAKMT_STATUS_ERROR || status == HSAKMT_STATUS_NO_MEMORY);
             CHECK(buffers() == before && live(EVENTS) == alive);
-            IS(everything(), OK);
+            CHECK_EQ(everything(), OK);
         }
     CHECK(failed >= 15 && violations() == 0);
 }
@@ -579,8 +549,8 @@ static void *churn(void *seed)
     for (int i = 0; i < 400; i++) {
         unsigned slot = rand_r(&state) % 8;
         if (live[slot]) {
-            IS(hsaKmtUnmapMemoryToGPU(live[slot]), OK);
-            IS(hsaKmtFreeMemory(live[slot], 0), OK);
+            CHECK_EQ(hsaKmtUnmapMemoryToGPU(live[slot]), OK);
+            CHECK_EQ(hsaKmtFreeMemory(live[slot], 0), OK);
             live[slot] = NULL;
         } else {
             uint64_t bytes = (rand_r(&state) % 64 + 1) * 4096;
@@ -588,14 +558,14 @@ static void *churn(void *seed)
             live[slot] = alloc(of_gpu ? GPU : 0, bytes, of_gpu ? local() : flags(0, 1));
             if (!of_gpu || large_bar)
                 memset(live[slot], 1, bytes);
-            IS(hsaKmtMapMemoryToGPU(live[slot], bytes, NULL), OK);
+            CHECK_EQ(hsaKmtMapMemoryToGPU(live[slot], bytes, NULL), OK);
             CHECK(info((char *)live[slot] + bytes - 1).SizeInBytes == bytes);
         }
     }
     for (int i = 0; i < 8; i++)
         if (live[i]) {
-            IS(hsaKmtUnmapMemoryToGPU(live[i]), OK);
-            IS(hsaKmtFreeMemory(live[i], 0), OK);
+            CHECK_EQ(hsaKmtUnmapMemoryToGPU(live[i]), OK);
+            CHECK_EQ(hsaKmtFreeMemory(live[i], 0), OK);
         }
     return NULL;
 }
@@ -617,7 +587,7 @@ static void forks(void)
     const uint64_t bytes = 5 << 20;
     char *ours = alloc(0, bytes, flags(0, 1));
     memset(ours, 0x5a, bytes);
-    IS(hsaKmtMapMemoryToGPU(ours, bytes, NULL), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(ours, bytes, NULL), OK);
     HsaEvent *mine = event(HSA_EVENTTYPE_SIGNAL, 1);
     pid_t child = fork();
     CHECK(child >= 0);
@@ -626,18 +596,18 @@ static void forks(void)
         /* Report B012: paged memory is ordinary memory. */
         for (uint64_t i = 0; i < bytes; i += 4096)
             CHECK(ours[i] == 0x5a);
-        IS(hsaKmtQueryPointerInfo(ours, &known), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
-        IS(hsaKmtFreeMemory(ours, 0), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
-        IS(hsaKmtSetEvent(mine), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
-        IS(hsaKmtReleaseSystemProperties(), OK);
-        IS(hsaKmtCloseKFD(), OK);
+        CHECK_EQ(hsaKmtQueryPointerInfo(ours, &known), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+        CHECK_EQ(hsaKmtFreeMemory(ours, 0), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+        CHECK_EQ(hsaKmtSetEvent(mine), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+        CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
+        CHECK_EQ(hsaKmtCloseKFD(), OK);
         HsaSystemProperties system;
-        IS(hsaKmtOpenKFD(), OK);
-        IS(hsaKmtAcquireSystemProperties(&system), OK);
-        IS(hsaKmtQueryPointerInfo(ours, &known), HSAKMT_STATUS_ERROR);
-        IS(hsaKmtFreeMemory(ours, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
-        IS(hsaKmtDestroyEvent(mine), HSAKMT_STATUS_INVALID_HANDLE);
-        IS(everything(), OK);
+        CHECK_EQ(hsaKmtOpenKFD(), OK);
+        CHECK_EQ(hsaKmtAcquireSystemProperties(&system), OK);
+        CHECK_EQ(hsaKmtQueryPointerInfo(ours, &known), HSAKMT_STATUS_ERROR);
+        CHECK_EQ(hsaKmtFreeMemory(ours, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+        CHECK_EQ(hsaKmtDestroyEvent(mine), HSAKMT_STATUS_INVALID_HANDLE);
+        CHECK_EQ(everything(), OK);
         CHECK(violations() == 0);
         _exit(0);
     }
@@ -645,11 +615,11 @@ static void forks(void)
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     CHECK(ours[bytes - 1] == 0x5a);
     memset(ours, 3, 4096);
-    IS(hsaKmtSetEvent(mine), OK);
-    IS(hsaKmtWaitOnEvent(mine, 0), OK);
-    IS(hsaKmtDestroyEvent(mine), OK);
-    IS(hsaKmtUnmapMemoryToGPU(ours), OK);
-    IS(hsaKmtFreeMemory(ours, 0), OK);
+    CHECK_EQ(hsaKmtSetEvent(mine), OK);
+    CHECK_EQ(hsaKmtWaitOnEvent(mine, 0), OK);
+    CHECK_EQ(hsaKmtDestroyEvent(mine), OK);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(ours), OK);
+    CHECK_EQ(hsaKmtFreeMemory(ours, 0), OK);
 }
 
 /* Report B014: children of a process whose other threads are in the middle of anything. */
@@ -663,8 +633,8 @@ static void forks_beside_threads(void)
         CHECK(child >= 0);
         if (child == 0) {
             alarm(20);
-            IS(hsaKmtOpenKFD(), OK);
-            IS(hsaKmtCloseKFD(), OK);
+            CHECK_EQ(hsaKmtOpenKFD(), OK);
+            CHECK_EQ(hsaKmtCloseKFD(), OK);
             _exit(0);
         }
         int status;
@@ -696,7 +666,7 @@ static void memory_goes_back(int rounds)
         char *at = alloc(0, 64 << 20, flags(0, 1));
         memset(at, 1, 64 << 20);
         CHECK(shared_pages() - before >= 64 << 10);
-        IS(hsaKmtFreeMemory(at, 0), OK);
+        CHECK_EQ(hsaKmtFreeMemory(at, 0), OK);
         CHECK(shared_pages() - before < 1 << 10);
     }
 }
@@ -708,24 +678,24 @@ static void a_full_gpu_is_full(void)
     HSAuint64 rest, other, after;
     void *all[64], *more = NULL;
     unsigned count = 0;
-    IS(hsaKmtAvailableMemory(2, &other), OK);
+    CHECK_EQ(hsaKmtAvailableMemory(2, &other), OK);
     for (uint64_t bytes = 8ull << 30; bytes >= 4096 && count < 64; bytes /= 2)
         while (count < 64 && hsaKmtAllocMemory(GPU, bytes, flags(1, 0), &all[count]) == OK)
             count++;
-    IS(hsaKmtAvailableMemory(GPU, &rest), OK);
+    CHECK_EQ(hsaKmtAvailableMemory(GPU, &rest), OK);
     CHECK(count && count < 64 && rest < 2 << 20);
     for (int strict = 0; strict < 2; strict++) {
         HsaMemFlags how = flags(1, 0);
         how.ui32.NoSubstitute = strict;
-        IS(hsaKmtAllocMemory(GPU, 64 << 20, how, &more), HSAKMT_STATUS_NO_MEMORY);
+        CHECK_EQ(hsaKmtAllocMemory(GPU, 64 << 20, how, &more), HSAKMT_STATUS_NO_MEMORY);
         CHECK(!more);
-        IS(hsaKmtAvailableMemory(2, &after), OK);
+        CHECK_EQ(hsaKmtAvailableMemory(2, &after), OK);
         CHECK(after == other);
     }
     more = alloc(2, 64 << 20, flags(1, 0));
-    IS(hsaKmtFreeMemory(more, 0), OK);
+    CHECK_EQ(hsaKmtFreeMemory(more, 0), OK);
     while (count)
-        IS(hsaKmtFreeMemory(all[--count], 0), OK);
+        CHECK_EQ(hsaKmtFreeMemory(all[--count], 0), OK);
     CHECK(buffers() == before);
 }
 
@@ -737,22 +707,22 @@ static void busy_memory_stays(void)
     for (int i = 0; i < 2; i++)
         for (int host = 0; host < 2; host++) {
             char *at = alloc(host ? 0 : GPU, 1 << 20, host ? flags(0, 1) : flags(1, 0));
-            IS(hsaKmtMapMemoryToGPU(at, 1 << 20, NULL), OK);
+            CHECK_EQ(hsaKmtMapMemoryToGPU(at, 1 << 20, NULL), OK);
             if (i)
-                IS(hsaKmtUnmapMemoryToGPU(at), OK);
+                CHECK_EQ(hsaKmtUnmapMemoryToGPU(at), OK);
             for (int tries = 0; tries < 2; tries++) {
                 CHECK(fail(names[i], 1, EBUSY) == 0);
-                IS(i ? hsaKmtFreeMemory(at, 0) : hsaKmtUnmapMemoryToGPU(at), HSAKMT_STATUS_ERROR);
+                CHECK_EQ(i ? hsaKmtFreeMemory(at, 0) : hsaKmtUnmapMemoryToGPU(at), HSAKMT_STATUS_ERROR);
                 HsaPointerInfo known = info(at + 4096);
                 CHECK(known.Type == HSA_POINTER_ALLOCATED && known.SizeInBytes == 1 << 20);
                 CHECK((known.NMappedNodes != 0) == !i);
                 if (host)
                     memset(at, 3, 1 << 20);
             }
-            IS(hsaKmtMapMemoryToGPU(at, 1 << 20, NULL), OK);
-            IS(hsaKmtUnmapMemoryToGPU(at), OK);
-            IS(hsaKmtFreeMemory(at, 0), OK);
-            IS(hsaKmtFreeMemory(at, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
+            CHECK_EQ(hsaKmtMapMemoryToGPU(at, 1 << 20, NULL), OK);
+            CHECK_EQ(hsaKmtUnmapMemoryToGPU(at), OK);
+            CHECK_EQ(hsaKmtFreeMemory(at, 0), OK);
+            CHECK_EQ(hsaKmtFreeMemory(at, 0), HSAKMT_STATUS_MEMORY_NOT_REGISTERED);
         }
     CHECK(buffers() == before);
 }
@@ -780,25 +750,25 @@ static void variables(void)
     HSAuint64 free_before, free_after;
     void *paged = alloc(0, 4096, flags(0, 1));
     CHECK(!is_of_the_driver(paged));
-    IS(hsaKmtFreeMemory(paged, 0), OK);
-    IS(hsaKmtReleaseSystemProperties(), OK);
+    CHECK_EQ(hsaKmtFreeMemory(paged, 0), OK);
+    CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
     setenv("HSA_USERPTR_FOR_PAGED_MEM", "0", 1);
     setenv("HSA_ZFB", "1", 1);
     setenv("HSA_MAX_VA_ALIGN", "3", 1);
-    IS(hsaKmtAcquireSystemProperties(&system), OK);
+    CHECK_EQ(hsaKmtAcquireSystemProperties(&system), OK);
     paged = alloc(0, 4096, flags(0, 1));
     CHECK(is_of_the_driver(paged));
-    IS(hsaKmtFreeMemory(paged, 0), OK);
-    IS(hsaKmtAvailableMemory(GPU, &free_before), OK);
+    CHECK_EQ(hsaKmtFreeMemory(paged, 0), OK);
+    CHECK_EQ(hsaKmtAvailableMemory(GPU, &free_before), OK);
     void *own = alloc(GPU, 32 << 20, flags(1, 1));
-    IS(hsaKmtAvailableMemory(GPU, &free_after), OK);
+    CHECK_EQ(hsaKmtAvailableMemory(GPU, &free_after), OK);
     CHECK(free_before == free_after);
-    IS(hsaKmtFreeMemory(own, 0), OK);
-    IS(hsaKmtReleaseSystemProperties(), OK);
+    CHECK_EQ(hsaKmtFreeMemory(own, 0), OK);
+    CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
     unsetenv("HSA_USERPTR_FOR_PAGED_MEM");
     unsetenv("HSA_ZFB");
     unsetenv("HSA_MAX_VA_ALIGN");
-    IS(hsaKmtAcquireSystemProperties(&system), OK);
+    CHECK_EQ(hsaKmtAcquireSystemProperties(&system), OK);
 }
 
 int main(int argc, char **argv)
@@ -812,17 +782,17 @@ int main(int argc, char **argv)
     CHECK(calls && violations && fail && ledger);
 
     HsaSystemProperties system;
-    IS(hsaKmtOpenKFD(), OK);
+    CHECK_EQ(hsaKmtOpenKFD(), OK);
     /* Nobody has acquired, and the original does not mind (kfd.md 2.8). */
-    IS(hsaKmtReleaseSystemProperties(), OK);
-    IS(hsaKmtAcquireSystemProperties(&system), OK);
+    CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
+    CHECK_EQ(hsaKmtAcquireSystemProperties(&system), OK);
     CHECK(system.NumNodes == gpus + 1);
     HsaMemoryProperties bank;
-    IS(hsaKmtGetNodeMemoryProperties(GPU, 1, &bank), OK);
+    CHECK_EQ(hsaKmtGetNodeMemoryProperties(GPU, 1, &bank), OK);
     large_bar = bank.HeapType == HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC;
     if (!large_bar) {
         void *at = NULL;
-        IS(hsaKmtAllocMemory(GPU, 4096, flags(1, 1), &at), HSAKMT_STATUS_ERROR);
+        CHECK_EQ(hsaKmtAllocMemory(GPU, 4096, flags(1, 1), &at), HSAKMT_STATUS_ERROR);
     }
 
     if (argc == 3) {
@@ -834,8 +804,8 @@ int main(int argc, char **argv)
             busy_memory_stays();
         else
             CHECK(0);
-        IS(hsaKmtReleaseSystemProperties(), OK);
-        IS(hsaKmtCloseKFD(), OK);
+        CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
+        CHECK_EQ(hsaKmtCloseKFD(), OK);
         CHECK(violations() == 0);
         return 0;
     }
@@ -844,7 +814,7 @@ int main(int argc, char **argv)
     HsaEventDescriptor what = { .EventType = HSA_EVENTTYPE_SIGNAL };
     HsaEvent *early;
     CHECK(fail("CREATE_EVENT", 1, EIO) == 0);
-    IS(hsaKmtCreateEvent(&what, 1, 0, &early), HSAKMT_STATUS_ERROR);
+    CHECK_EQ(hsaKmtCreateEvent(&what, 1, 0, &early), HSAKMT_STATUS_ERROR);
     events();
 
     every_kind();
@@ -863,20 +833,20 @@ int main(int argc, char **argv)
     char *kept = alloc(0, 4096, flags(1, 1));
     memset(kept, 9, 4096);
     HsaEvent *last = event(HSA_EVENTTYPE_SIGNAL, 1);
-    IS(hsaKmtReleaseSystemProperties(), OK);
+    CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
     CHECK(info(kept).SizeInBytes == 4096);
-    IS(hsaKmtCloseKFD(), OK);
-    IS(hsaKmtFreeMemory(kept, 0), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
-    IS(hsaKmtOpenKFD(), OK);
-    IS(hsaKmtAcquireSystemProperties(&system), OK);
+    CHECK_EQ(hsaKmtCloseKFD(), OK);
+    CHECK_EQ(hsaKmtFreeMemory(kept, 0), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+    CHECK_EQ(hsaKmtOpenKFD(), OK);
+    CHECK_EQ(hsaKmtAcquireSystemProperties(&system), OK);
     CHECK(kept[5] == 9);
-    IS(hsaKmtSetEvent(last), OK);
-    IS(hsaKmtDestroyEvent(last), OK);
-    IS(hsaKmtMapMemoryToGPU(kept, 4096, NULL), OK);
-    IS(hsaKmtUnmapMemoryToGPU(kept), OK);
-    IS(hsaKmtFreeMemory(kept, 0), OK);
-    IS(hsaKmtReleaseSystemProperties(), OK);
-    IS(hsaKmtCloseKFD(), OK);
+    CHECK_EQ(hsaKmtSetEvent(last), OK);
+    CHECK_EQ(hsaKmtDestroyEvent(last), OK);
+    CHECK_EQ(hsaKmtMapMemoryToGPU(kept, 4096, NULL), OK);
+    CHECK_EQ(hsaKmtUnmapMemoryToGPU(kept), OK);
+    CHECK_EQ(hsaKmtFreeMemory(kept, 0), OK);
+    CHECK_EQ(hsaKmtReleaseSystemProperties(), OK);
+    CHECK_EQ(hsaKmtCloseKFD(), OK);
     CHECK(calls("ACQUIRE_VM") == gpus && violations() == 0);
     return 0;
 }
