@@ -1,11 +1,11 @@
 //! The shared object `libfake_kfd.so` in front of a C program.
 
+#[path = "common/clients.rs"]
+mod clients;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-
-use rocdxg_fake_gpu::Machine;
-use rocdxg_fake_kfd::Tree;
 
 /// The shared object, which cargo builds together with this test.
 fn library() -> PathBuf {
@@ -24,17 +24,7 @@ fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kfd-smoke");
-        let status = Command::new("gcc")
-            .args(["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-I"])
-            .arg(own("preload/include"))
-            .arg("-o")
-            .arg(&program)
-            .arg(own("tests/smoke.c"))
-            .args(["-ldl", "-lpthread"])
-            .status()
-            .unwrap();
-        assert!(status.success());
-        program
+        clients::compile(program, own("tests/smoke.c"), own("preload/include"), &[])
     })
 }
 
@@ -43,9 +33,7 @@ fn run(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let temporary = tempfile::tempdir().unwrap();
     let mut command = Command::new(program());
     command.arg(scenario).env("LD_PRELOAD", library()).env("TMPDIR", temporary.path());
-    for name in ["MACHINE", "KFD_TREE", "KERNEL", "KFD_FAIL", "REPORT"] {
-        command.env_remove(format!("ROCDXG_FAKE_{name}"));
-    }
+    clients::without_variables(&mut command);
     let Output { status, stdout, stderr } = command.envs(variables.iter().copied()).output().unwrap();
     let stderr = String::from_utf8(stderr).unwrap();
     assert!(status.success(), "{scenario}: {status}, {}{stderr}", String::from_utf8_lossy(&stdout));
@@ -100,10 +88,7 @@ fn rules_90_98_and_100_hold_for_slots_in_memory_and_threads_that_sleep() {
 
 #[test]
 fn rule_119_files_of_a_hidden_gpu_open_and_do_not_read() {
-    let text = rocdxg_fake_gpu::machine::BUILT_IN.iter().find(|(name, _)| *name == "two-gfx1100").unwrap().1;
-    let machine = tempfile::NamedTempFile::new().unwrap();
-    let hidden = text.replacen("[adapter.private]", "[adapter.kfd]\nhidden = true\n[adapter.private]", 1);
-    std::fs::write(machine.path(), hidden).unwrap();
+    let machine = clients::hidden_gpu();
     assert_eq!(run("denied", &[("ROCDXG_FAKE_MACHINE", machine.path().to_str().unwrap()), REPORT]), [""; 0]);
 }
 
@@ -121,11 +106,7 @@ fn the_environment_chooses_kernel_and_failures() {
 #[test]
 fn a_captured_tree_is_served_and_its_gpus_are_the_machines() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = folder.path().join("topology");
-    let machine = rocdxg_fake_gpu::machine::BUILT_IN[0]
-        .1
-        .replace("[adapter.private]", "[adapter.kfd]\ngpu_id = 99\n[adapter.private]");
-    Tree::generate(&Machine::parse("captured", &machine).unwrap(), &tree).unwrap();
+    let tree = clients::captured_tree(folder.path());
     let variables = [("ROCDXG_FAKE_KFD_TREE", tree.to_str().unwrap()), ("ROCDXG_FAKE_MACHINE", "eight-gfx1100")];
     assert_eq!(run("nodes", &variables), [""; 0]);
     assert_eq!(run("vm", &variables), [""; 0], "one GPU, and the id that the tree has");

@@ -18,21 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "rocdxg_fake_kfd.h"
-
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            printf("line %d: %s (errno %d)\n", __LINE__, #condition, errno);   \
-            exit(1);                                                           \
-        }                                                                      \
-    } while (0)
-#define FAILS(call, error)                                                     \
-    do {                                                                       \
-        errno = 0;                                                             \
-        CHECK((call) == -1);                                                   \
-        CHECK(errno == (error));                                               \
-    } while (0)
 
 #define GET_VERSION 0x80084b01u
 #define GET_APERTURES 0xc0104b14u

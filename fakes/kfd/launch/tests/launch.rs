@@ -3,14 +3,15 @@
 //! Needs root, mount namespaces and seccomp's user notifications: where they are missing, every test fails with the
 //! launcher's words.
 
+#[path = "../../tests/common/clients.rs"]
+mod clients;
+
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use rocdxg_fake_gpu::Machine;
-use rocdxg_fake_kfd::Tree;
 use serde_json::{Value, json};
 
 fn own(path: &str) -> PathBuf {
@@ -20,14 +21,8 @@ fn own(path: &str) -> PathBuf {
 /// A C program, compiled once for each name.
 fn compile(name: &str, source: &str, flags: &[&str]) -> PathBuf {
     // Other packages have folders beside this one.
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake-kfd-launch");
-    std::fs::create_dir_all(&folder).unwrap();
-    let program = folder.join(name);
-    let mut gcc = Command::new("gcc");
-    gcc.args(["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-I"]).arg(own("../preload/include"));
-    let status = gcc.args(flags).arg("-o").arg(&program).arg(own(source)).args(["-ldl", "-lpthread"]).status().unwrap();
-    assert!(status.success());
-    program
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake-kfd-launch").join(name);
+    clients::compile(program, own(source), own("../preload/include"), flags)
 }
 
 /// The client that also runs under the preloaded library: linked as usual, and static.
@@ -47,9 +42,7 @@ fn raw() -> &'static Path {
 fn launcher() -> Command {
     let mut command = Command::new("timeout");
     command.args(["-k", "5", "60", env!("CARGO_BIN_EXE_fake-kfd")]);
-    for name in ["MACHINE", "KFD_TREE", "KERNEL", "KFD_FAIL", "REPORT"] {
-        command.env_remove(format!("ROCDXG_FAKE_{name}"));
-    }
+    clients::without_variables(&mut command);
     command.env_remove("LD_PRELOAD").stdin(Stdio::null()).arg("run");
     command
 }
@@ -138,10 +131,7 @@ fn rules_122_to_125_hold_for_what_libdrm_asks() {
 
 #[test]
 fn rule_119_files_of_a_hidden_gpu_open_and_do_not_read() {
-    let text = rocdxg_fake_gpu::machine::BUILT_IN.iter().find(|(name, _)| *name == "two-gfx1100").unwrap().1;
-    let machine = tempfile::NamedTempFile::new().unwrap();
-    let hidden = text.replacen("[adapter.private]", "[adapter.kfd]\nhidden = true\n[adapter.private]", 1);
-    std::fs::write(machine.path(), hidden).unwrap();
+    let machine = clients::hidden_gpu();
     smoke_leaves(&["--machine", machine.path().to_str().unwrap()], "denied", [1, 1, 1, 0, 0, 0, 0]);
 }
 
@@ -159,11 +149,7 @@ fn calls_fail_on_request_and_opens_cannot() {
 #[test]
 fn a_captured_tree_is_served_and_its_gpus_are_the_machines() {
     let folder = tempfile::tempdir().unwrap();
-    let tree = folder.path().join("topology");
-    let machine = rocdxg_fake_gpu::machine::BUILT_IN[0]
-        .1
-        .replace("[adapter.private]", "[adapter.kfd]\ngpu_id = 99\n[adapter.private]");
-    Tree::generate(&Machine::parse("captured", &machine).unwrap(), &tree).unwrap();
+    let tree = clients::captured_tree(folder.path());
     let options = ["--tree", tree.to_str().unwrap()];
     let output = script(&options, "cat /sys/devices/virtual/kfd/kfd/topology/nodes/1/gpu_id");
     assert_eq!(output.stdout, b"99\n");

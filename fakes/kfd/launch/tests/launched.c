@@ -15,19 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            printf("line %d: %s (errno %d)\n", __LINE__, #condition, errno);   \
-            exit(1);                                                           \
-        }                                                                      \
-    } while (0)
-#define FAILS(call, error)                                                     \
-    do {                                                                       \
-        errno = 0;                                                             \
-        CHECK((call) == -1);                                                   \
-        CHECK(errno == (error));                                               \
-    } while (0)
+#include "../../tests/check.h"
 
 #define GET_VERSION 0x80084b01ul
 #define GTT 0xd6000002u
