@@ -1,11 +1,17 @@
 //! The calls on memory as short functions, and what the GPUs of the software libdxcore see.
 #![allow(dead_code)] // Not every test of those that share this file needs all of it.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+#[path = "raw.rs"]
+mod raw;
+
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use dxcore::control;
+use raw::{How, Register, UNTOUCHED};
 use rocdxg::abi::*;
 use rocdxg::ffi::*;
+
+pub use raw::{deregister, free, unmap};
 
 pub const OK: HSAKMT_STATUS = HSAKMT_STATUS_SUCCESS;
 pub const ERROR: HSAKMT_STATUS = HSAKMT_STATUS_ERROR;
@@ -57,11 +63,9 @@ pub fn loose() -> HsaMemFlags {
 
 /// `hsaKmtAllocMemoryAlign`; the address after a failure has to be NULL.
 pub fn allocate(node: u32, bytes: u64, alignment: u64, flags: HsaMemFlags) -> Outcome<u64> {
-    let mut at = pointer::<core::ffi::c_void>(1);
-    // SAFETY: `at` is a place for one pointer.
-    let status = unsafe { hsaKmtAllocMemoryAlign(node, bytes, alignment, flags, &mut at) };
-    assert!(status == OK || at.is_null(), "{status:?} with an address");
-    outcome(status, at.expose_provenance() as u64)
+    let (status, at) = raw::allocate(node, bytes, flags, How::Align(alignment), 1);
+    assert!(status == OK || at == 0, "{status:?} with an address");
+    outcome(status, at)
 }
 
 /// The same, and nothing fails.
@@ -71,18 +75,10 @@ pub fn alloc(node: u32, bytes: u64, flags: HsaMemFlags) -> u64 {
 
 /// At one address or not at all.
 pub fn alloc_at(node: u32, bytes: u64, alignment: u64, flags: HsaMemFlags, at: u64) -> HSAKMT_STATUS {
-    let mut place = pointer::<core::ffi::c_void>(at);
     let flags = flags.with(HsaMemFlags::FixedAddress, 1);
-    // SAFETY: as above.
-    let status = unsafe { hsaKmtAllocMemoryAlign(node, bytes, alignment, flags, &mut place) };
-    assert_eq!(place.expose_provenance() as u64, at, "{status:?}");
+    let (status, place) = raw::allocate(node, bytes, flags, How::Align(alignment), at);
+    assert_eq!(place, at, "{status:?}");
     status
-}
-
-/// `hsaKmtFreeMemory`.
-pub fn free(at: u64) -> HSAKMT_STATUS {
-    // SAFETY: the library knows what it gave.
-    unsafe { hsaKmtFreeMemory(pointer(at), 0) }
 }
 
 /// `hsaKmtQueryPointerInfo`; after a failure it has to be all zeros.
@@ -102,68 +98,39 @@ pub fn what(at: u64) -> Outcome<(HSA_POINTER_TYPE, u64, u64)> {
 
 /// `hsaKmtMapMemoryToGPU`.
 pub fn map(at: u64, bytes: u64) -> Outcome<u64> {
-    let mut seen = 0x7777;
-    // SAFETY: `seen` is a place for one number.
-    let status = unsafe { hsaKmtMapMemoryToGPU(pointer(at), bytes, &mut seen) };
+    let (status, seen) = raw::map(at, bytes, None);
     outcome(status, seen)
 }
 
 /// `hsaKmtMapMemoryToGPUNodes`.
 pub fn map_on(at: u64, bytes: u64, nodes: &[u32]) -> Outcome<u64> {
-    let (mut seen, mut nodes) = (0x7777, nodes.to_vec());
-    let (count, list) = (nodes.len() as u64, if nodes.is_empty() { std::ptr::null_mut() } else { nodes.as_mut_ptr() });
-    // SAFETY: `seen` is a place for one number, and the list has as many as it says.
-    let status = unsafe { hsaKmtMapMemoryToGPUNodes(pointer(at), bytes, &mut seen, HsaMemFlags(0), count, list) };
+    let (status, seen) = raw::map(at, bytes, Some(nodes));
     outcome(status, seen)
-}
-
-/// `hsaKmtUnmapMemoryToGPU`.
-pub fn unmap(at: u64) -> HSAKMT_STATUS {
-    // SAFETY: the library knows what it gave.
-    unsafe { hsaKmtUnmapMemoryToGPU(pointer(at)) }
 }
 
 /// `hsaKmtRegisterMemory`.
 pub fn register(at: u64, bytes: u64) -> HSAKMT_STATUS {
-    // SAFETY: the kernel checks that the process has the pages.
-    unsafe { hsaKmtRegisterMemory(pointer(at), bytes) }
-}
-
-/// `hsaKmtDeregisterMemory`.
-pub fn deregister(at: u64) -> HSAKMT_STATUS {
-    // SAFETY: the library knows what it gave.
-    unsafe { hsaKmtDeregisterMemory(pointer(at)) }
+    raw::register(at, bytes, &Register::Plain)
 }
 
 /// `hsaKmtAvailableMemory`; after a failure the number is as it was.
 pub fn available(node: u32) -> Outcome<u64> {
-    let mut bytes = 0x0123_4567_89ab;
-    // SAFETY: `bytes` is a place for one number.
-    let status = unsafe { hsaKmtAvailableMemory(node, &mut bytes) };
-    assert!(status == OK || bytes == 0x0123_4567_89ab, "{status:?}: {bytes:#x}");
+    let (status, bytes) = raw::available(node);
+    assert!(status == OK || bytes == UNTOUCHED, "{status:?}: {bytes:#x}");
     outcome(status, bytes)
 }
 
 /// `hsaKmtExportDMABufHandle`: the file and where in it the address lies.
 pub fn export(at: u64, bytes: u64) -> Outcome<(OwnedFd, u64)> {
-    let (mut file, mut offset) = (77, 77);
-    // SAFETY: places for one number each.
-    let status = unsafe { hsaKmtExportDMABufHandle(pointer(at), bytes, &mut file, &mut offset) };
-    if status != OK {
-        assert_eq!(file, -1, "{status:?}");
-        return Err(status);
-    }
-    // SAFETY: the call made the file for its caller.
-    Ok((unsafe { OwnedFd::from_raw_fd(file) }, offset))
+    let (status, (made, file, offset)) = raw::export(at, bytes);
+    assert!(status == OK || file == -1, "{status:?}");
+    outcome(status, made)?.map(|made| (made, offset)).ok_or(status)
 }
 
 /// `hsaKmtRegisterGraphicsHandleToNodes`: address, bytes and node.
 pub fn import_number(file: u64, nodes: &[u32]) -> Outcome<(u64, u64, u32)> {
-    let (mut taken, mut nodes) = (HsaGraphicsResourceInfo::ZERO, nodes.to_vec());
-    // SAFETY: a place for one structure, and a list that has as many as it says.
-    let status =
-        unsafe { hsaKmtRegisterGraphicsHandleToNodes(file, &mut taken, nodes.len() as u64, nodes.as_mut_ptr()) };
-    outcome(status, ({ taken.MemoryAddress }.expose_provenance() as u64, taken.SizeInBytes, taken.NodeId))
+    let (status, taken) = raw::import(file, nodes, false);
+    outcome(status, (taken.address, taken.bytes, taken.node))
 }
 
 /// The same of a file.
@@ -173,38 +140,29 @@ pub fn import(file: &impl AsRawFd, nodes: &[u32]) -> Outcome<(u64, u64, u32)> {
 
 /// `hsaKmtHandleImport`: handle and bytes.
 pub fn import_handle(file: i64) -> Outcome<(u64, u64)> {
-    let mut desc = HsaHandleImportDesc { r#type: HSA_EXTERNAL_HANDLE_DMA_BUF, ..HsaHandleImportDesc::ZERO };
-    desc.set_dmabuf_fd(file);
-    let (mut result, mut flags) = (HsaHandleImportResult::ZERO, HsaHandleImportFlags::ZERO);
-    // SAFETY: one structure each.
-    let status = unsafe { hsaKmtHandleImport(&desc, &mut result, &mut flags) };
-    outcome(status, ({ result.buf_handle }.expose_provenance() as u64, result.alloc_size))
+    let (status, taken) = raw::handle_import(file);
+    outcome(status, taken)
 }
 
 /// `hsaKmtGetMemoryHandle`.
 pub fn handle_of(va: u64, memory: u64) -> Outcome<u64> {
-    let mut handle = 0;
-    // SAFETY: a place for one number.
-    let status = unsafe { hsaKmtGetMemoryHandle(pointer(va), pointer(memory), 4096, &mut handle) };
+    let (status, handle) = raw::handle_of(va, memory, 4096);
     outcome(status, handle)
 }
 
 /// `hsaKmtMemoryVaMap`.
 pub fn place(handle: u64, offset: u64, bytes: u64, at: u64) -> HSAKMT_STATUS {
-    // SAFETY: the library knows what it gave.
-    unsafe { hsaKmtMemoryVaMap(pointer(handle), offset, bytes, at, HSA_MEMORY_ACCESS_RW, 1) }
+    raw::place(true, handle, offset, bytes, at, 1)
 }
 
 /// `hsaKmtMemoryVaUnmap`.
 pub fn displace(handle: u64, offset: u64, bytes: u64, at: u64) -> HSAKMT_STATUS {
-    // SAFETY: the library knows what it gave.
-    unsafe { hsaKmtMemoryVaUnmap(pointer(handle), offset, bytes, at, 1) }
+    raw::place(false, handle, offset, bytes, at, 1)
 }
 
 /// `hsaKmtMemHandleFree`.
 pub fn free_handle(handle: u64) -> HSAKMT_STATUS {
-    // SAFETY: the library knows what it gave.
-    unsafe { hsaKmtMemHandleFree(pointer(handle)) }
+    raw::free_handle(handle, false)
 }
 
 /// The GPU writes a number; false for a fault.

@@ -7,6 +7,7 @@
 //!
 //! `PROPTEST_CASES` is how many sequences (2000), `ROCDXG_MODEL_SEED` the one to repeat.
 
+#[path = "../common/raw.rs"]
 mod calls;
 #[path = "../common/embedded.rs"]
 mod embedded;
