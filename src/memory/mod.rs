@@ -7,6 +7,8 @@
 mod flags;
 mod fragments;
 mod index;
+#[cfg(test)]
+mod nowhere;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -455,34 +455,10 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform;
-
-    /// Memory that is nowhere.
-    struct Nowhere(u64, u64);
-
-    impl Buffer for Nowhere {
-        fn address(&self) -> u64 {
-            self.0
-        }
-        fn cpu_address(&self) -> u64 {
-            self.1
-        }
-        fn is_mappable(&self) -> bool {
-            true
-        }
-        fn map(&self, _: &[Arc<dyn Device>]) -> Result<(), platform::Error> {
-            Ok(())
-        }
-        fn unmap(&self, _: &[Arc<dyn Device>]) -> Result<(), platform::Error> {
-            Ok(())
-        }
-        fn free(&self) -> Result<(), platform::Error> {
-            Ok(())
-        }
-    }
+    use crate::memory::nowhere::Nowhere;
 
     fn add(table: &Table, kind: Kind, gpu: u64, cpu: u64, bytes: u64) {
-        let buffer = Arc::new(Nowhere(gpu, cpu));
+        let buffer = Arc::new(Nowhere { gpu, cpu, ..Nowhere::default() });
         table.insert(Allocation::new(kind, (0, None), bytes, HsaMemFlags(0), buffer));
     }
 
