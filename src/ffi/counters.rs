@@ -1,4 +1,5 @@
-//! Clocks, counters, traces and samples (dxg.md 4.1, kfd.md 5.1 to 5.4). Not built: each call makes its checks and no more.
+//! Clocks, tile modes, counters, traces and samples (dxg.md 4.1, kfd.md 5.1 to 5.4). Built are clocks and tile modes, where
+//! the driver tells them; each other call makes its checks and no more.
 #![allow(unused_variables)]
 
 use std::ffi::c_void;

@@ -1,4 +1,5 @@
-//! Queues and what is attached to them (queues-pm4.md 1.1, kfd.md 4). Not built: each call makes its checks and no more.
+//! Queues and what is attached to them (queues-pm4.md 1.1, kfd.md 4). Built are trap handlers, where the driver has them;
+//! each other call makes its checks and no more.
 #![allow(unused_variables)]
 
 use std::ffi::c_void;

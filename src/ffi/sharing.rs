@@ -1,5 +1,5 @@
-//! Memory that crosses process and driver boundaries, and devices as libdrm knows them (dxg.md 3.5, kfd.md 3.9). Of the
-//! calls on handles each makes its checks and no more.
+//! Memory that crosses process and driver boundaries, by files and handles, and devices as libdrm knows them
+//! (dxg.md 3.5, kfd.md 3.9).
 #![allow(unused_variables)]
 
 use std::ffi::{c_int, c_void};

@@ -3,9 +3,9 @@
 //! Every call here is one D3DKMT call. STATUS_PENDING is a success of those that page; other positive codes are failures
 //! (dxgkrnl.md 9).
 
-use super::Error;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+use super::Error;
 use super::d3dkmt::*;
 use super::dxcore::{Dxcore, PagingQueue};
 use super::status::{CallError, NtStatus};

@@ -3,9 +3,9 @@
 //! Here lives what the kernel's KFD driver says and does. `ioctl` is layout, `calls` the ioctls, `binding` what a process
 //! has open for its whole life, `gate` decides which GPUs it may use, `banks` and `device` what such a GPU adds to its
 //! node, `drm` what the graphics driver says of it. `space` is the addresses that the process shares with its GPUs,
-//! `memory` and `mmio` fill them, `events` wakes threads. `sysfs` reads a topology tree, of the running machine or of a capture, and touches nothing but the files
-//! below the folder that it is given; `values` is the text format of those files, `records` their keys, `models` and
-//! `derive` what follows from a device id or a graphics version.
+//! `memory` and `mmio` fill them, `events` wakes threads. `sysfs` reads a topology tree, of the running machine or of a
+//! capture, and touches nothing but the files below the folder that it is given; `values` is the text format of those
+//! files, `records` their keys, `models` and `derive` what follows from a device id or a graphics version.
 //! Nothing here is printed: remarks and skipped nodes leave in [`Discovery`].
 //! May call: `abi`, `asic`, and the rest of `platform` except `dxg`.
 
